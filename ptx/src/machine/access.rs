@@ -3,14 +3,20 @@
 use super::code::{Atomic, Base, Element, Mbarrier, MemoryKind, MemoryOp, Op};
 use super::engine::{Engine, HINTS, Stop};
 use super::fault::FaultKind;
-use super::memory::{AddressedSpace, Found, Memories, Missing, UNKNOWN, UNWRITTEN};
+use super::memory::{
+    AddressedSpace, Found, Memories, Missing, UNKNOWN, UNWRITTEN, joined, origin_number,
+    unknown_because,
+};
 use super::number::NumberType as T;
-use super::registers::{Origin, Registers, Slot};
+use super::registers::{Registers, Slot};
 use super::warp::{Path, Warp, lanes};
 use warpload::lane::LANES;
 
 /// The bytes of an access in each lane, lane 0 first.
 pub type LaneBytes = [[u8; 32]; LANES];
+
+/// The most elements of an access.
+const MAX_ELEMENTS: usize = 32;
 
 static NO_VALUES: LaneBytes = [[0; 32]; LANES];
 
@@ -68,10 +74,7 @@ pub(super) fn find_addresses(
         }
         Base::Register { slot, .. } => slot,
     };
-    let unknown = frame.registers.unknown(slot) & exec;
-    if unknown != 0 {
-        return Err(warp.unknown(path, slot, unknown, "an address"));
-    }
+    warp.need(path, slot, exec, "an address")?;
     match base {
         Base::Register { is_wide: true, .. } => {
             warpload::simd::vectorized!(add_wide(addresses, frame.registers.get(slot), offset));
@@ -258,7 +261,9 @@ impl Access<'_, '_> {
         let mut seen = LaneBytes::default();
         let mut faults: Vec<(usize, Missing)> = Vec::new();
         let mut shared: Vec<(usize, usize)> = Vec::new();
-        let (mut unknown, mut unwritten, mut done) = (0, 0, 0);
+        let (mut unwritten, mut done) = (0, 0);
+        // The lanes where each element is unknown, and the flags of the first one.
+        let (mut unknown, mut unknown_flags) = ([0; MAX_ELEMENTS], 0);
         let (size, scalar) = (self.access.size as usize, self.access.scalar);
         let is_observed = engine.observes_values();
         let is_checked = engine.races.is_some() && !self.access.is_ordered;
@@ -270,8 +275,15 @@ impl Access<'_, '_> {
                     let end = offset + bytes as usize;
                     let values = region.values.get(offset..end).unwrap_or_default();
                     let flags = region.flags(offset..end);
-                    unknown |= u32::from(flags & UNKNOWN != 0) << lane;
                     unwritten |= u32::from(flags & UNWRITTEN != 0) << lane;
+                    if flags & UNKNOWN != 0 {
+                        unknown_flags = joined(unknown_flags, flags);
+                        for (place, lanes) in unknown.iter_mut().enumerate() {
+                            let start = (offset + place * size).min(end);
+                            let flags = region.flags(start..(start + size).min(end));
+                            *lanes |= u32::from(flags & UNKNOWN != 0) << lane;
+                        }
+                    }
                     done |= 1 << lane;
                     if let (true, Found::Shared(at)) = (is_checked, found) {
                         shared.push((lane, at));
@@ -294,10 +306,15 @@ impl Access<'_, '_> {
             }
         }
         for element in self.access.elements.iter().flatten() {
-            registers.know(element.slot, self.exec & !unknown);
-            if unknown != 0 {
-                let origin = Origin::Statement(self.op.statement);
-                registers.forget(element.slot, unknown, origin);
+            registers.know(element.slot, self.exec);
+        }
+        if let Some(number) = origin_number(unknown_flags) {
+            let origin = engine.origins.get(number);
+            let registers = &mut self.warp.frames[self.path.frame].registers;
+            for (element, lanes) in self.access.elements.iter().zip(unknown) {
+                if let (Some(element), true) = (element, lanes != 0) {
+                    registers.forget(element.slot, lanes, origin);
+                }
             }
         }
         for (lane, missing) in faults {
@@ -326,6 +343,7 @@ impl Access<'_, '_> {
         let is_checked = engine.races.is_some() && !self.access.is_ordered;
         let size = self.access.size as usize;
         let mut done = 0;
+        let marks = self.unknown_flags(engine);
         let (mut memories, registers) = parts(self.warp, self.path, engine);
         for lane in lanes(self.exec) {
             let mut values = [0; 32];
@@ -338,9 +356,10 @@ impl Access<'_, '_> {
                     part.copy_from_slice(&value[..size]);
                 }
                 if registers.unknown(element.slot) >> lane & 1 != 0
-                    && let Some(part) = flags.get_mut(at..at + size)
+                    && let (Some(part), Some(mark)) =
+                        (flags.get_mut(at..at + size), marks.get(place))
                 {
-                    part.fill(UNKNOWN);
+                    part.fill(*mark);
                 }
             }
             match memories.find(self.access.space, self.addresses[lane], bytes, lane) {
@@ -370,6 +389,19 @@ impl Access<'_, '_> {
         self.check_races(&shared, true, engine);
         self.observe(AccessKind::Store, done, &seen, engine);
         Ok(())
+    }
+
+    /// The flags that each element leaves in memory in the lanes where it is unknown.
+    fn unknown_flags(&self, engine: &mut Engine<'_>) -> [u8; MAX_ELEMENTS] {
+        let registers = &self.warp.frames[self.path.frame].registers;
+        let mut flags = [0; MAX_ELEMENTS];
+        for (flags, element) in flags.iter_mut().zip(&self.access.elements) {
+            let Some(element) = element else { continue };
+            if registers.unknown(element.slot) & self.exec != 0 {
+                *flags = unknown_because(engine.origins.number(registers.origin(element.slot)));
+            }
+        }
+        flags
     }
 
     /// Executes an atomic operation without a lookup for each lane. Returns false like [`Self::load_at_once`].
@@ -418,6 +450,7 @@ impl Access<'_, '_> {
         let mut seen = LaneBytes::default();
         let (scalar, rows) = (self.access.scalar, self.access.scalar.bits().div_ceil(32));
         let mut done = 0;
+        let mut lost_results: Vec<(Slot, u8)> = Vec::new();
         for lane in lanes(self.exec) {
             let (mut memories, registers) = parts(self.warp, self.path, engine);
             let found = memories.find(self.access.space, self.addresses[lane], bytes, lane);
@@ -432,28 +465,43 @@ impl Access<'_, '_> {
                     continue;
                 }
             };
-            let lost = unknown_sources(registers, self.op, self.access) >> lane & 1 != 0;
+            let lost = unknown_source(registers, self.op, self.access, lane);
+            let lost = match lost {
+                Some(slot) => {
+                    let origin = registers.origin(slot);
+                    unknown_because(engine.origins.number(origin))
+                }
+                None => 0,
+            };
+            let (mut memories, registers) = parts(self.warp, self.path, engine);
             let flushes = flushes(operation, scalar, found);
             let (region, offset) = memories.at_mut(found);
             for (part, result) in self.access.elements.iter().enumerate() {
                 let at = offset + part * size;
-                let was_unknown = region.flags(at..at + size) & UNKNOWN != 0;
+                let before = region.flags(at..at + size);
                 let Some(place) = region.values.get_mut(at..at + size) else { continue };
                 let slots = [self.op.a + part as Slot * rows, self.op.b];
                 let sources = slots.map(|slot| registers.lane(slot, rows, lane));
                 let old = replace(operation, scalar, flushes, place, sources);
-                region.mark(at..at + size, if was_unknown || lost { UNKNOWN } else { 0 });
+                // An exchange does not depend on the old value.
+                let kept = if operation == Atomic::Exchange { 0 } else { before & !UNWRITTEN };
+                region.mark(at..at + size, joined(lost, kept));
+                let cause = origin_number(before);
                 if let Some(seen) = seen[lane].get_mut(part * size..(part + 1) * size) {
                     seen.copy_from_slice(&old[..size]);
                 }
                 if let Some(Element { slot, rows, bits }) = *result {
                     registers.set_lane(slot, rows, lane, extended(&old[..size], scalar, bits));
-                    if was_unknown {
-                        registers.forget(slot, 1 << lane, Origin::Statement(self.op.statement));
-                    } else {
-                        registers.know(slot, 1 << lane);
+                    match cause {
+                        Some(number) => lost_results.push((slot, number)),
+                        None => registers.know(slot, 1 << lane),
                     }
                 }
+            }
+            for (slot, number) in lost_results.drain(..) {
+                let origin = engine.origins.get(number);
+                let registers = &mut self.warp.frames[self.path.frame].registers;
+                registers.forget(slot, 1 << lane, origin);
             }
             done |= 1 << lane;
         }
@@ -470,6 +518,9 @@ impl Access<'_, '_> {
         source_size: Option<Slot>,
         engine: &mut Engine<'_>,
     ) -> Result<(), Stop> {
+        if let Some(slot) = source_size {
+            self.warp.need(self.path, slot, self.exec, "the size of a copy")?;
+        }
         engine.counts.loads += 1;
         engine.counts.stores += 1;
         let mut seen = LaneBytes::default();
@@ -482,7 +533,7 @@ impl Access<'_, '_> {
                 None => bytes,
             };
             let mut values = [0; 16];
-            let mut flags = 0;
+            let mut flags = [0; 16];
             let mut fault = None;
             if read > 0 {
                 // The source must be aligned as a whole, but only the bytes that are read must be inside the
@@ -493,14 +544,19 @@ impl Access<'_, '_> {
                     Ok(found) if is_aligned => {
                         let (region, offset) = memories.at(found);
                         let place = offset..offset + read as usize;
-                        region.values.get(place.clone()).map(|part| (part, region.flags(place)))
+                        region
+                            .values
+                            .get(place.clone())
+                            .map(|part| (part, region.each_flags(place)))
                     }
                     _ => None,
                 };
                 match found {
                     Some((part, marked)) => {
                         values[..part.len()].copy_from_slice(part);
-                        flags = marked & UNKNOWN;
+                        for (flags, marked) in flags.iter_mut().zip(marked) {
+                            *flags = marked & !UNWRITTEN;
+                        }
                     }
                     None if is_aligned => fault = Some((Missing::Outside, from[lane])),
                     None => fault = Some((Missing::Misaligned, from[lane])),
@@ -514,7 +570,7 @@ impl Access<'_, '_> {
                         if let Some(to) = region.values.get_mut(place.clone()) {
                             to.copy_from_slice(&values[..bytes as usize]);
                         }
-                        region.mark(place, flags);
+                        region.mark_each(place, &flags);
                         seen[lane][..16].copy_from_slice(&values);
                         done |= 1 << lane;
                         if let Found::Shared(at) = found {
@@ -545,6 +601,15 @@ impl Access<'_, '_> {
         const COUNT: u64 = (1 << 20) - 1;
         const PHASE: u64 = 1 << 63;
         let result = self.access.elements.first().copied().flatten();
+        let what = match operation {
+            Mbarrier::Wait { is_parity: true } => "the parity of an mbarrier's phase",
+            Mbarrier::Wait { is_parity: false } => "the state of an mbarrier's phase",
+            _ => "the count of an mbarrier operation",
+        };
+        self.warp.need(self.path, self.op.a, self.exec, what)?;
+        if matches!(operation, Mbarrier::Wait { .. }) {
+            self.need_mbarrier(engine)?;
+        }
         let mut has_failed = false;
         for lane in lanes(self.exec) {
             let (mut memories, registers) = parts(self.warp, self.path, engine);
@@ -561,6 +626,11 @@ impl Access<'_, '_> {
                 _ => registers.get::<u32>(self.op.a)[lane].into(),
             };
             let (region, offset) = memories.at_mut(found);
+            // An operation that is not executed may have changed it.
+            let before = match operation {
+                Mbarrier::Init | Mbarrier::Invalidate => 0,
+                _ => region.flags(offset..offset + 8) & !UNWRITTEN,
+            };
             let state = read(&region.values, offset, 8);
             let (phase, expected, missing) = (state & PHASE, state >> 32 & COUNT, state & COUNT);
             let arrive = |expected: u64, missing: u64| match missing {
@@ -582,7 +652,7 @@ impl Access<'_, '_> {
             if let Some(place) = region.values.get_mut(offset..offset + 8) {
                 place.copy_from_slice(&new.to_le_bytes());
             }
-            region.mark(offset..offset + 8, 0);
+            region.mark(offset..offset + 8, before);
             let is_phase_over = (new ^ state) & PHASE != 0;
             if let Some(element) = result {
                 if let Mbarrier::Wait { is_parity } = operation {
@@ -594,12 +664,34 @@ impl Access<'_, '_> {
                     registers.set_lane(element.slot, element.rows, lane, state.into());
                 }
                 registers.know(element.slot, 1 << lane);
+                if let Some(number) = origin_number(before) {
+                    let origin = engine.origins.get(number);
+                    let registers = &mut self.warp.frames[self.path.frame].registers;
+                    registers.forget(element.slot, 1 << lane, origin);
+                }
             }
             if is_phase_over {
                 engine.pass_barrier();
             }
         }
         engine.yields |= has_failed;
+        Ok(())
+    }
+
+    /// Checks that the mbarriers of a wait are known. A wait for one that an instruction would complete which is not
+    /// executed could never end.
+    fn need_mbarrier(&mut self, engine: &mut Engine<'_>) -> Result<(), Stop> {
+        for lane in lanes(self.exec) {
+            let (mut memories, _) = parts(self.warp, self.path, engine);
+            let found = memories.find(self.access.space, self.addresses[lane], 8, lane);
+            let Ok(found) = found else { continue };
+            let (region, offset) = memories.at(found);
+            if let Some(number) = origin_number(region.flags(offset..offset + 8)) {
+                let origin = engine.origins.get(number);
+                let what = "the mbarrier that this waits for";
+                return Err(Stop::Lanes(1 << lane, FaultKind::Unknown { what, origin }));
+            }
+        }
         Ok(())
     }
 
@@ -707,6 +799,13 @@ fn extended(part: &[u8], scalar: T, bits: u32) -> u128 {
     let unused = 128 - 8 * part.len() as u32;
     let signed = ((value << unused) as i128 >> unused) as u128;
     signed & (u128::MAX >> (128 - bits.clamp(1, 128)))
+}
+
+/// The first unknown source of an atomic operation in a lane.
+fn unknown_source(registers: &Registers, op: &Op, access: &MemoryOp, lane: usize) -> Option<Slot> {
+    let rows = access.scalar.bits().div_ceil(32);
+    let parts = (0..access.elements.len() as Slot).map(|part| op.a + part * rows);
+    parts.chain([op.b]).find(|slot| registers.unknown(*slot) >> lane & 1 != 0)
 }
 
 /// The lanes where an atomic operation has an unknown source.

@@ -35,6 +35,8 @@ pub(super) struct Op {
     pub(super) statement: StatementId,
     /// Whether it counts as an instruction. Only the first operation of each instruction does.
     pub(super) counts: bool,
+    /// Whether it writes the carry flag.
+    pub(super) carries: bool,
 }
 
 /// The effect of an operation, apart from its operands.
@@ -77,13 +79,52 @@ pub(super) enum Action {
         is_wide: bool,
     },
     ActiveMask,
-    /// An unsupported instruction. Its results become unknown, in registers and in the local memory of the frame.
-    Unknown {
-        slots: Box<[Slot]>,
-        locals: Box<[(u64, u64)]>,
-    },
+    /// An unsupported instruction. All that it would write becomes unknown.
+    NotExecuted(Box<Effects>),
     /// An instruction without an effect here.
     Nop,
+}
+
+/// All that an unsupported instruction would write.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Effects {
+    pub(super) slots: Box<[Slot]>,
+    /// Offsets and sizes in the local memory of the frame: the results of a call.
+    pub(super) locals: Box<[(u64, u64)]>,
+    pub(super) writes: Box<[UnknownWrite]>,
+    /// Whether it writes to Tensor Memory.
+    pub(super) writes_tensor: bool,
+    /// Whether it may write to any byte of global memory.
+    pub(super) writes_global: bool,
+}
+
+impl Effects {
+    /// Whether only registers would be written.
+    pub(super) fn are_registers(&self) -> bool {
+        self.locals.is_empty()
+            && self.writes.is_empty()
+            && !self.writes_tensor
+            && !self.writes_global
+    }
+}
+
+/// The bytes that an unsupported instruction would write at an address.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct UnknownWrite {
+    pub(super) space: AddressedSpace,
+    pub(super) base: Base,
+    pub(super) offset: u64,
+    pub(super) extent: Extent,
+}
+
+/// The number of bytes of an [`UnknownWrite`].
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Extent {
+    Bytes(u64),
+    /// The value of a 64-bit register. If it is unknown, the extent is [`Self::Rest`].
+    Register(Slot),
+    /// Up to the end of the allocation.
+    Rest,
 }
 
 /// A load, a store, an atomic operation, or an asynchronous copy.
@@ -320,6 +361,7 @@ impl Op {
     pub(super) fn new(action: Action, statement: StatementId) -> Self {
         let (guard, counts) = (None, true);
         let (d, a, b, c, e, immediate) = (0, 0, 0, 0, 0, 0);
-        Self { action, guard, d, a, b, c, e, immediate, statement, counts }
+        let carries = false;
+        Self { action, guard, d, a, b, c, e, immediate, statement, counts, carries }
     }
 }

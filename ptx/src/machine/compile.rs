@@ -7,12 +7,12 @@ use super::code::{
     ExchangeOp, Execute, FunctionCode, Mbarrier, MemoryKind, MemoryOp, Op, Passed, Pc, Preset,
     Shuffle, Special, Vote,
 };
-use super::matrix;
 use super::memory::{AddressedSpace, MAX_ALIGNMENT, MAX_LOCAL};
 use super::number::NumberType as T;
 use super::operations::{self, LaneRule, Request};
 use super::registers::{FIRST_ROW, NONE, Slot};
 use super::tensor;
+use super::{effects, matrix};
 use crate::meaning::{Register, component};
 use crate::module::operands::RegisterOperands;
 use crate::module::{
@@ -81,7 +81,7 @@ impl Calls {
 /// The error of an unsupported instruction. Its results become unknown, and the launch continues.
 pub(super) struct NotExecuted;
 
-type Compiled<V> = Result<V, NotExecuted>;
+pub(super) type Compiled<V> = Result<V, NotExecuted>;
 
 pub(super) struct FunctionCompiler<'c, 'm> {
     pub(super) module: &'m Module<'m>,
@@ -340,20 +340,27 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         self.replace_overridden(of);
     }
 
-    /// Marks the results of an unsupported instruction as unknown.
+    /// Makes all that an unsupported instruction would write unknown. Lanes that reach an unsupported branch end, because
+    /// the next instruction is not known.
     fn not_executed(&mut self, of: &PtxInstruction<'m>) {
-        let writes = RegisterOperands::of(self.module, of).writes;
-        let slots = writes.into_iter().map(|register| self.register(register).slot).collect();
-        let mut locals = Vec::new();
-        if of.opcode == Opcode::Call {
-            let names =
-                of.operands.first().filter(|first| matches!(first.kind, OperandKind::List(_)));
-            for name in names.into_iter().flat_map(|first| of.names_in(first)) {
-                let symbol = self.module.find_at(of.scope, name);
-                locals.extend(symbol.and_then(|symbol| self.locals.get(&symbol.id)));
-            }
+        let effects = effects::of(self, of);
+        let mut results = RegisterOperands::of(self.module, of).writes.into_iter().peekable();
+        let is_replaced = results.peek().is_some()
+            && results.all(|register| self.around.overrides.contains_key(&register));
+        if is_replaced && effects.are_registers() {
+            self.emit(Action::Nop);
+            return;
         }
-        self.emit(Action::Unknown { slots, locals: locals.into() });
+        self.emit(Action::NotExecuted(Box::new(effects)));
+        if matches!(of.opcode, Opcode::Bra | Opcode::Brx | Opcode::Ret) {
+            self.emit(Action::Exit);
+        }
+    }
+
+    /// The offset and the size in the frame's local memory of the variable with this name.
+    pub(super) fn local(&self, of: &PtxInstruction<'m>, name: Span) -> Option<(u64, u64)> {
+        let symbol = self.module.find_at(of.scope, name)?;
+        self.locals.get(&symbol.id).copied()
     }
 
     /// Restores the values that the caller set, after an instruction has overwritten them.
@@ -642,7 +649,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                 Ok(())
             }
             Opcode::Bar | Opcode::Barrier => self.barrier(of, &request),
-            Opcode::Cp => self.copy_async(of, &request),
+            Opcode::Cp if !waits_for_skipped(&request) => self.copy_async(of, &request),
             Opcode::Mbarrier => self.mbarrier(of, &request),
             Opcode::LdMatrix
             | Opcode::StMatrix
@@ -670,11 +677,12 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             | Opcode::Prefetchu
             | Opcode::Discard
             | Opcode::ApplyPriority => self.control(Action::Nop),
+            _ if waits_for_skipped(&request) => self.control(Action::Nop),
             _ => self.lanes(of, &request),
         }
     }
 
-    fn control(&mut self, action: Action) -> Compiled<()> {
+    pub(super) fn control(&mut self, action: Action) -> Compiled<()> {
         self.emit(action);
         Ok(())
     }
@@ -689,7 +697,12 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         if of.operands.len() > rule.sources.len() + 1 {
             return Err(NotExecuted);
         }
-        self.write_first(of, rule.execute, rule.result, &sources, rule.immediate)
+        let before = self.code.ops.len();
+        self.write_first(of, rule.execute, rule.result, &sources, rule.immediate)?;
+        if let Some(op) = self.code.ops.get_mut(before..).and_then(|ops| ops.first_mut()) {
+            op.carries = request.has(Keyword::Cc);
+        }
+        Ok(())
     }
 
     fn branch(&mut self, targets: &[usize], rejoin: Option<Pc>) -> Compiled<()> {
@@ -1183,7 +1196,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let table = table.integer().ok_or(NotExecuted)? as u32;
         let execute: Execute = |r, o, e| {
             let table = o.immediate;
-            r.map3(o, e, |a, b, c| super::integer::logic3(a, b, c, table));
+            r.decide3(o, e, |a, b, c| super::integer::logic3(a, b, c, table));
         };
         let join = match (request.has(Keyword::And), request.has(Keyword::Or)) {
             (true, _) => Opcode::And,
@@ -1510,6 +1523,26 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         (op.d, op.a) = (d, a);
         Ok(())
     }
+}
+
+/// Whether the instruction only groups, orders or waits for others that are not executed. It has no results, so there is
+/// nothing to make unknown: the results of the others already are.
+fn waits_for_skipped(request: &Request<'_>) -> bool {
+    use Keyword as K;
+    let words: &[Keyword] = match request.opcode {
+        Opcode::Cp => &[K::CommitGroup, K::WaitGroup, K::Prefetch],
+        Opcode::Wgmma => &[K::Fence, K::CommitGroup, K::WaitGroup],
+        Opcode::Tcgen05 => &[
+            K::WaitLd,
+            K::WaitSt,
+            K::FenceBeforeThreadSync,
+            K::FenceAfterThreadSync,
+            K::Dealloc,
+            K::RelinquishAllocPermit,
+        ],
+        _ => return false,
+    };
+    words.iter().any(|word| request.has(*word))
 }
 
 /// The initial rows of a register with a value from the caller.

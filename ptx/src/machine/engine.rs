@@ -11,8 +11,8 @@ use super::memory::{
     NearestAllocation,
 };
 use super::races::RaceCheck;
-use super::registers::Registers;
-use super::warp::{Event, Path, Warp};
+use super::registers::{Origin, Origins, Registers};
+use super::warp::{Event, Path, Warp, lanes};
 use super::{LaunchCounts, MemoryAccess, MemoryObserver};
 use crate::module::StatementId;
 use crate::run::WarpTensorMemory;
@@ -27,7 +27,7 @@ const WARP_TURN: u64 = 1 << 18;
 const LOOK: u64 = 1 << 14;
 
 /// The number of barriers in a block.
-const BARRIERS: usize = 16;
+pub(super) const BARRIERS: usize = 16;
 
 /// The limit on recorded faults. Further ones are only counted.
 pub(super) const MAX_FAULTS: usize = 1000;
@@ -66,8 +66,8 @@ pub(super) const HINTS: usize = 16;
 /// The reason why execution cannot continue.
 #[derive(Clone, Debug)]
 pub(super) enum Stop {
-    /// The warp ends with a fault.
-    Warp(FaultKind),
+    /// Lanes of the path end with a fault. The others execute the instruction again, which must not have had an effect yet.
+    Lanes(u32, FaultKind),
     /// The launch ends, because it reached its limit on instructions, or was interrupted.
     Steps(StatementId),
 }
@@ -105,6 +105,10 @@ pub(super) struct Engine<'e> {
     pub(super) fault_count: u64,
     /// The unsupported instructions that were reached, with their counts.
     pub(super) skipped: BTreeMap<StatementId, u64>,
+    /// The origins of unknown bytes in memory.
+    pub(super) origins: Origins,
+    /// The origin of Tensor Memory's contents in this block; `None` if they are known.
+    pub(super) tensor_origin: Option<Origin>,
     /// The allocation of the last access, tried first for the next one: by the low bits of the program counter, because an
     /// instruction usually stays in its buffer while neighbours are in others.
     pub(super) hints: [usize; HINTS],
@@ -137,8 +141,8 @@ struct Barrier {
 impl Engine<'_> {
     /// Creates the initial registers of each function.
     pub(super) fn templates(code: &Code) -> Vec<Registers> {
-        let of_function = |function: &super::code::FunctionCode| {
-            let mut registers = Registers::new(function.rows);
+        let of_function = |(number, function): (usize, &super::code::FunctionCode)| {
+            let mut registers = Registers::new(number, function.rows);
             for preset in &function.presets {
                 match preset {
                     Preset::Constant(slot, value, 1) => registers.broadcast(*slot, *value as u32),
@@ -154,7 +158,7 @@ impl Engine<'_> {
             }
             registers
         };
-        code.functions.iter().map(of_function).collect()
+        code.functions.iter().enumerate().map(of_function).collect()
     }
 
     /// Counts an instruction, and checks the limit and the interrupt flag.
@@ -173,6 +177,13 @@ impl Engine<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Takes back the count of an instruction that a path will execute again.
+    pub(super) fn uncount(&mut self, exec: u32) {
+        self.counts.warp_instructions = self.counts.warp_instructions.saturating_sub(1);
+        let lanes = u64::from(exec.count_ones());
+        self.counts.thread_instructions = self.counts.thread_instructions.saturating_sub(lanes);
     }
 
     pub(super) fn not_executed(&mut self, op: &Op) {
@@ -300,7 +311,7 @@ impl Engine<'_> {
             let mask = if lanes == LANES as u32 { u32::MAX } else { (1 << lanes) - 1 };
             self.counts.warps += 1;
             if let Err(stop) = warp.begin(self, number as u32, mask & self.active) {
-                self.end_warp(warp, stop)?;
+                self.end_lanes(warp, stop)?;
             }
         }
         for barrier in &mut *barriers {
@@ -315,7 +326,7 @@ impl Engine<'_> {
                     let event = match warps[at].run(self, WARP_TURN) {
                         Ok(event) => event,
                         Err(stop) => {
-                            self.end_warp(&mut warps[at], stop)?;
+                            self.end_lanes(&mut warps[at], stop)?;
                             Event::Ended
                         }
                     };
@@ -337,10 +348,8 @@ impl Engine<'_> {
                         }
                         Event::Barrier(path, op) => {
                             is_stuck = false;
-                            match self.arrive(barriers, warps, at, path, op) {
-                                Ok(true) => continue 'round,
-                                Ok(false) => {}
-                                Err(stop) => self.end_warp(&mut warps[at], stop)?,
+                            if self.arrive(barriers, warps, at, path, op) {
+                                continue 'round;
                             }
                         }
                     }
@@ -360,20 +369,16 @@ impl Engine<'_> {
         }
     }
 
-    /// Reports the fault that ends a warp, and ends it.
-    fn end_warp(&mut self, warp: &mut Warp, stop: Stop) -> Result<(), StatementId> {
+    /// Ends a launch, or the lanes of a warp that cannot start.
+    fn end_lanes(&mut self, warp: &mut Warp, stop: Stop) -> Result<(), StatementId> {
         match stop {
             Stop::Steps(statement) => Err(statement),
-            Stop::Warp(kind) => {
-                let lane = match &kind {
-                    FaultKind::Unknown { lane, .. }
-                    | FaultKind::BranchIndex { lane }
-                    | FaultKind::NoFunction { lane, .. } => *lane,
-                    _ => 0,
-                };
+            Stop::Lanes(lost, kind) => {
                 let statement = self.last_statement;
-                self.fault_at(kind, statement, warp.number, lane, 0);
-                warp.kill();
+                for lane in lanes(lost) {
+                    self.fault_at(kind.clone(), statement, warp.number, lane as u32, 0);
+                }
+                warp.alive &= !lost;
                 Ok(())
             }
         }
@@ -387,12 +392,12 @@ impl Engine<'_> {
         warp: usize,
         path: Path,
         op: BarrierOp,
-    ) -> Result<bool, Stop> {
+    ) -> bool {
         let registers = &warps[warp].frames[path.frame].registers;
         let lane = path.mask.trailing_zeros() as usize;
         let id = registers.get::<u32>(op.id)[lane] as usize;
         let threads = op.threads.map(|slot| registers.get::<u32>(slot)[lane]);
-        let barrier = barriers.get_mut(id).ok_or(Stop::Warp(FaultKind::BarrierDivergence))?;
+        let Some(barrier) = barriers.get_mut(id) else { return false };
         barrier.arrived[warp] |= path.mask;
         barrier.threads = threads.or(barrier.threads);
         if op.kind == BarrierKind::Arrive {
@@ -400,7 +405,7 @@ impl Engine<'_> {
         } else {
             barrier.waiting.push((warp, path, op.kind));
         }
-        Ok(self.open_if_complete(barrier, warps))
+        self.open_if_complete(barrier, warps)
     }
 
     /// Opens a barrier if all of its threads have arrived or exited. Returns whether execution restarts at the first
@@ -491,29 +496,41 @@ impl Barrier {
 
     /// Computes the results of `bar.red`.
     fn reduce(&mut self, code: &Code, warps: &mut [Warp]) {
-        let (mut all, mut count, mut unknown) = (true, 0, None);
+        // The threads with a true and with a false predicate, and the origin of an unknown one.
+        let (mut trues, mut falses, mut unknown) = (0, 0, None);
         for (warp, path, kind) in &self.waiting {
             let op = &code.ops[path.pc as usize];
             let registers = &warps[*warp].frames[path.frame].registers;
-            if *kind != BarrierKind::Sync && registers.unknown(op.a) & path.mask != 0 {
+            let lost = registers.unknown(op.a) & path.mask;
+            if *kind != BarrierKind::Sync && lost != 0 {
                 unknown = Some(registers.origin(op.a));
             }
             let lanes = registers.predicate(op.a);
-            all &= path.mask & !lanes == 0;
-            count += (path.mask & lanes).count_ones();
+            trues += (path.mask & lanes & !lost).count_ones();
+            falses += (path.mask & !lanes & !lost).count_ones();
         }
         for (warp, path, kind) in &self.waiting {
             let Action::Barrier(_) = code.ops[path.pc as usize].action else { continue };
             let op = &code.ops[path.pc as usize];
             let registers = &mut warps[*warp].frames[path.frame].registers;
             let every = |is_true: bool| if is_true { u32::MAX } else { 0 };
-            match kind {
-                BarrierKind::And => registers.set_predicate(op.d, every(all), path.mask),
-                BarrierKind::Or => registers.set_predicate(op.d, every(count > 0), path.mask),
-                BarrierKind::Popc => registers.put(op.d, &[count; LANES], path.mask),
+            // One known predicate can decide: a false one `and`, a true one `or`.
+            let is_decided = match kind {
+                BarrierKind::And => {
+                    registers.set_predicate(op.d, every(falses == 0), path.mask);
+                    falses > 0
+                }
+                BarrierKind::Or => {
+                    registers.set_predicate(op.d, every(trues > 0), path.mask);
+                    trues > 0
+                }
+                BarrierKind::Popc => {
+                    registers.put(op.d, &[trues; LANES], path.mask);
+                    false
+                }
                 BarrierKind::Sync | BarrierKind::Arrive => continue,
-            }
-            match unknown {
+            };
+            match unknown.filter(|_| !is_decided) {
                 None => registers.know(op.d, path.mask),
                 Some(origin) => registers.forget(op.d, path.mask, origin),
             }

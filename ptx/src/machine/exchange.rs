@@ -4,7 +4,7 @@ use super::access::combine;
 use super::code::{Atomic, ExchangeKind, Op, Shuffle, Vote};
 use super::float::{self, Modes};
 use super::number::NumberType as T;
-use super::registers::{NONE, Registers, Slot};
+use super::registers::{NONE, Origin, Registers, Slot};
 use super::warp::lanes;
 use warpload::lane::LANES;
 
@@ -15,14 +15,29 @@ pub(super) fn execute(registers: &mut Registers, op: &Op, kind: ExchangeKind, ex
         ExchangeKind::Shuffle(mode) => shuffle(registers, op, mode, exec),
         ExchangeKind::Vote(vote) => {
             let lanes = registers.predicate(op.a) & exec;
-            let (is_all, is_any) = (lanes == exec, lanes != 0);
+            let unknown = registers.unknown(op.a) & exec;
+            // The results if all unknown votes are true, and if all are false. They are known if both agree.
+            let decided = |lanes: u32| match vote {
+                Vote::Ballot => lanes,
+                Vote::All => every(lanes == exec),
+                Vote::Any => every(lanes != 0),
+                Vote::Uniform => every(lanes == exec || lanes == 0),
+            };
+            let is_mixed = lanes & !unknown != 0 && exec & !lanes & !unknown != 0;
+            let (most, least) = (decided(lanes | unknown), decided(lanes & !unknown));
+            let is_known = match vote {
+                Vote::Uniform => unknown == 0 || is_mixed,
+                _ => most == least,
+            };
+            let result = if vote == Vote::Uniform && is_mixed { 0 } else { most };
             match vote {
-                Vote::Ballot => registers.put(op.d, &[lanes; LANES], exec),
-                Vote::All => registers.set_predicate(op.d, every(is_all), exec),
-                Vote::Any => registers.set_predicate(op.d, every(is_any), exec),
-                Vote::Uniform => registers.set_predicate(op.d, every(is_all || !is_any), exec),
+                Vote::Ballot => registers.put(op.d, &[result; LANES], exec),
+                _ => registers.set_predicate(op.d, result, exec),
             }
-            derive_from_all(registers, op.d, op.a, exec);
+            match is_known {
+                true => registers.know(op.d, exec),
+                false => registers.forget(op.d, exec, registers.origin(op.a)),
+            }
         }
         ExchangeKind::Match { is_all, is_wide } => {
             let values: [u64; LANES] = match is_wide {
@@ -94,9 +109,8 @@ fn derive_from_all(registers: &mut Registers, slot: Slot, source: Slot, exec: u3
 fn shuffle(registers: &mut Registers, op: &Op, mode: Shuffle, exec: u32) {
     let values = *registers.get::<u32>(op.a);
     let (choices, limits) = (*registers.get::<u32>(op.b), *registers.get::<u32>(op.c));
-    let unknown = registers.unknown(op.a);
-    let origin = registers.origin(op.a);
-    let (mut out, mut inside, mut lost) = ([0; LANES], 0, 0);
+    let (unknown, origin) = (registers.unknown(op.a), registers.origin(op.a));
+    let (mut out, mut inside, mut lost, mut absent) = ([0; LANES], 0, 0, 0);
     for lane in lanes(exec) {
         let (choice, limit) = (choices[lane] & 31, limits[lane] & 31);
         let segment = limits[lane] >> 8 & 31;
@@ -118,13 +132,16 @@ fn shuffle(registers: &mut Registers, op: &Op, mode: Shuffle, exec: u32) {
         inside |= u32::from(is_inside) << lane;
         out[lane] = values[source];
         // Only lanes that take part provide a value.
-        let is_lost = exec >> source & 1 == 0 || unknown >> source & 1 != 0;
-        lost |= u32::from(is_lost) << lane;
+        absent |= u32::from(exec >> source & 1 == 0) << lane;
+        lost |= (unknown >> source & 1) << lane;
     }
     registers.put(op.d, &out, exec);
     registers.derive(op.d, &[op.b, op.c], exec);
     if lost != 0 {
         registers.forget(op.d, lost, origin);
+    }
+    if absent != 0 {
+        registers.forget(op.d, absent, Origin::AbsentLane(op.statement));
     }
     if op.e != NONE {
         registers.put_predicate(op.e, inside, &[op.b, op.c], exec);

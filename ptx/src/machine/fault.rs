@@ -1,9 +1,10 @@
 //! [`KernelFault`]: a fault during a launch, with its instruction and thread.
 
 use std::fmt;
+use std::sync::Arc;
 
-use super::memory::{AllocationSide, Missing, NearestAllocation};
-use super::registers::{Origin, Slot};
+use super::memory::{AllocationSide, AllocationUse, Missing, NearestAllocation};
+use super::registers::Origin;
 use crate::module::StatementId;
 use crate::tensor::TensorFault;
 
@@ -17,10 +18,10 @@ pub(super) enum FaultKind {
     Trap,
     BarrierDivergence,
     StackOverflow,
-    BranchIndex { lane: u32 },
-    NoFunction { lane: u32, address: u64 },
+    BranchIndex,
+    NoFunction { address: u64 },
     Tensor(TensorLoadFault),
-    Unknown { what: &'static str, slot: Slot, function: usize, origin: Origin, lane: u32 },
+    Unknown { what: &'static str, origin: Origin },
 }
 
 /// The reason why a load of Tensor Memory cannot be executed.
@@ -93,16 +94,76 @@ pub enum KernelFaultKind {
     },
     /// A load of Tensor Memory that cannot be executed. Its registers are unchanged.
     TensorMemory(TensorLoadFault),
-    /// An instruction needs a value that is unknown. The warp ends.
+    /// An instruction needs a value that is unknown. The lane ends.
     UnknownValue {
         /// The role of the value: "an address".
         what: &'static str,
-        /// The register with the unknown value.
-        register: String,
-        /// The line and the text of the unsupported instruction that should have written the register; `None` if it was
-        /// never written.
-        origin: Option<(u32, String)>,
+        /// The reason why it is unknown.
+        cause: UnknownCause,
     },
+}
+
+/// The reason why a value, or a byte of memory, is unknown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UnknownCause {
+    /// An instruction is not executed, and would have written it.
+    NotExecuted {
+        /// The line of the instruction in the module, from 1.
+        line: u32,
+        /// Its text.
+        text: Arc<str>,
+    },
+    /// It comes from a register that was never written.
+    NeverWritten {
+        /// The name of the register.
+        register: Arc<str>,
+    },
+    /// An instruction takes the value of a lane that does not execute it.
+    AbsentLane {
+        /// The line of the instruction in the module, from 1.
+        line: u32,
+        /// Its text.
+        text: Arc<str>,
+    },
+    /// The initial value of a variable is not known, such as the address of an external symbol.
+    InitialValue,
+    /// There are several reasons, too many to be told apart.
+    Several,
+}
+
+impl fmt::Display for UnknownCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotExecuted { line, text } => {
+                write!(f, "`{text}` in line {line} is not executed")
+            }
+            Self::NeverWritten { register } => write!(f, "nothing has written `{register}`"),
+            Self::AbsentLane { line, text } => {
+                write!(f, "`{text}` in line {line} reads a lane that does not execute it")
+            }
+            Self::InitialValue => f.write_str("the initial value of a variable has no value here"),
+            Self::Several => {
+                f.write_str("many instructions are not executed, or registers never written")
+            }
+        }
+    }
+}
+
+/// The unknown bytes of an allocation after a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnknownBytes {
+    /// The purpose of the allocation.
+    pub purpose: AllocationUse,
+    /// The address of its first byte.
+    pub base: u64,
+    /// The number of unknown bytes.
+    pub bytes: u64,
+    /// The offset of the first unknown byte in the allocation.
+    pub first: u64,
+    /// The reason why the first one is unknown.
+    pub cause: UnknownCause,
 }
 
 impl KernelFaultKind {
@@ -201,19 +262,15 @@ impl fmt::Display for KernelFault {
                 write!(f, "no function has the address {address:#x}")?;
             }
             KernelFaultKind::TensorMemory(fault) => write!(f, "Tensor Memory: {fault}")?,
-            KernelFaultKind::UnknownValue { what, register, origin } => {
-                write!(f, "{what} is not known: ")?;
-                match origin {
-                    Some((line, text)) => write!(f, "`{text}` in line {line} is not executed")?,
-                    None => write!(f, "nothing has written `{register}`")?,
-                }
+            KernelFaultKind::UnknownValue { what, cause } => {
+                write!(f, "{what} is not known: {cause}")?;
             }
         }
         Ok(())
     }
 }
 
-impl fmt::Display for super::AllocationUse {
+impl fmt::Display for AllocationUse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Argument(number) => write!(f, "argument {number}"),

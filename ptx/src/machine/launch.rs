@@ -7,13 +7,13 @@ use super::access::{AccessKind, LaneBytes};
 use super::code::Code;
 use super::compile::{Surroundings, compile, function_address, shared_variables};
 use super::engine::{Engine, HINTS, RawFault, Shape};
-use super::fault::{FaultKind, KernelFault, KernelFaultKind};
+use super::fault::{FaultKind, KernelFault, KernelFaultKind, UnknownBytes, UnknownCause};
 use super::memory::{
     AddressedSpace, AllocationError, AllocationUse, Bytes, DeviceMemory, MAX_ALIGNMENT,
     TooMuchMemory, UNKNOWN,
 };
 use super::races::RaceCheck;
-use super::registers::{Origin, Slot};
+use super::registers::{Origin, Origins};
 use crate::meaning::Register;
 use crate::module::{
     Array, Declaration, DeclarationId, Function, FunctionId, FunctionKind, Linkage, Module,
@@ -254,6 +254,17 @@ pub struct KernelResult {
     pub fault_count: u64,
     /// The unsupported instructions that were reached, in the order of the text.
     pub skipped: Vec<SkippedInstruction>,
+    /// The unknown bytes of buffers, of an image and of variables that the launch has written, in the order of their
+    /// addresses.
+    pub unknown: Vec<UnknownBytes>,
+}
+
+impl KernelResult {
+    /// Returns whether the launch has no finding: no fault, no instruction that was not executed, and no unknown byte.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.fault_count == 0 && self.skipped.is_empty() && self.unknown.is_empty()
+    }
 }
 
 /// A memory instruction executed by a warp.
@@ -483,6 +494,8 @@ impl<'m> Kernel<'m> {
             faults: Vec::new(),
             fault_count: 0,
             skipped: BTreeMap::new(),
+            origins: Origins::default(),
+            tensor_origin: None,
             hints: [0; HINTS],
             polls: 0,
             interrupt,
@@ -507,7 +520,9 @@ impl<'m> Kernel<'m> {
         });
         let skipped = skipped.collect();
         let faults = engine.faults.iter().map(|fault| self.fault(fault, &engine, &lines)).collect();
-        Ok(KernelResult { counts: engine.counts, faults, fault_count: engine.fault_count, skipped })
+        let unknown = self.unknown_bytes(&engine, &lines);
+        let (counts, fault_count) = (engine.counts, engine.fault_count);
+        Ok(KernelResult { counts, faults, fault_count, skipped, unknown })
     }
 
     fn check(&self, launch: &KernelLaunch) -> Result<(), KernelError> {
@@ -697,25 +712,13 @@ impl<'m> Kernel<'m> {
             FaultKind::Trap => KernelFaultKind::Trap,
             FaultKind::BarrierDivergence => KernelFaultKind::BarrierDivergence,
             FaultKind::StackOverflow => KernelFaultKind::StackOverflow,
-            FaultKind::BranchIndex { .. } => KernelFaultKind::BranchIndex,
-            FaultKind::NoFunction { address, .. } => {
-                KernelFaultKind::NoFunction { address: *address }
-            }
+            FaultKind::BranchIndex => KernelFaultKind::BranchIndex,
+            FaultKind::NoFunction { address } => KernelFaultKind::NoFunction { address: *address },
             FaultKind::Tensor(fault) => KernelFaultKind::TensorMemory(*fault),
-            FaultKind::Unknown { what, slot, function, origin, .. } => {
-                let slot = match origin {
-                    Origin::NeverWritten(first) => first,
-                    Origin::Statement(_) => slot,
-                };
-                KernelFaultKind::UnknownValue {
-                    what,
-                    register: self.register_name(engine.code, *function, *slot),
-                    origin: match origin {
-                        Origin::NeverWritten(_) => None,
-                        Origin::Statement(statement) => Some(self.written(*statement, lines)),
-                    },
-                }
-            }
+            FaultKind::Unknown { what, origin } => KernelFaultKind::UnknownValue {
+                what,
+                cause: self.cause(*origin, engine.code, lines),
+            },
         };
         let found = self.module.statements().get(statement.index());
         let Position { line, .. } = lines.position(found.map_or(0, |found| found.span.start));
@@ -737,9 +740,38 @@ impl<'m> Kernel<'m> {
         }
     }
 
-    fn register_name(&self, code: &Code, function: usize, slot: Slot) -> String {
-        let register = code.functions.get(function).and_then(|code| code.names.get(&slot));
-        register.map_or(String::new(), |register| self.module.register_name(*register))
+    /// The unknown bytes that the launch has left in global memory.
+    fn unknown_bytes(&self, engine: &Engine<'_>, lines: &LineIndex) -> Vec<UnknownBytes> {
+        let described = engine.memory.unknown_bytes().map(|unknown| UnknownBytes {
+            purpose: unknown.purpose.clone(),
+            base: unknown.base,
+            bytes: unknown.bytes,
+            first: unknown.first,
+            cause: self.cause(engine.origins.get(unknown.origin), engine.code, lines),
+        });
+        described.collect()
+    }
+
+    /// The text of an origin.
+    fn cause(&self, origin: Origin, code: &Code, lines: &LineIndex) -> UnknownCause {
+        match origin {
+            Origin::NotExecuted(statement) => {
+                let (line, text) = self.written(statement, lines);
+                UnknownCause::NotExecuted { line, text: text.into() }
+            }
+            Origin::AbsentLane(statement) => {
+                let (line, text) = self.written(statement, lines);
+                UnknownCause::AbsentLane { line, text: text.into() }
+            }
+            Origin::NeverWritten { function, slot } => {
+                let function = code.functions.get(function as usize);
+                let register = function.and_then(|code| code.names.get(&slot));
+                let name = register.map_or(String::new(), |of| self.module.register_name(*of));
+                UnknownCause::NeverWritten { register: name.into() }
+            }
+            Origin::InitialValue => UnknownCause::InitialValue,
+            Origin::Several => UnknownCause::Several,
+        }
     }
 }
 

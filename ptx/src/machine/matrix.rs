@@ -9,7 +9,7 @@ use super::compile::FunctionCompiler;
 use super::engine::{Engine, Stop};
 use super::fault::FaultKind;
 use super::float::{self, Modes};
-use super::memory::UNKNOWN;
+use super::memory::{joined, origin_number, unknown_because};
 use super::number::NumberType as T;
 use super::registers::{Origin, Registers, Slot};
 use super::warp::{Path, Warp, lanes};
@@ -598,7 +598,7 @@ impl Transfer<'_, '_> {
                 bytes.copy_from_slice(
                     region.values.get(place.clone()).unwrap_or(&[0; 16][..bytes.len()]),
                 );
-                *flags |= region.flags(place);
+                *flags = joined(*flags, region.flags(place));
                 return true;
             }
             Err(missing) => missing,
@@ -607,6 +607,11 @@ impl Transfer<'_, '_> {
         let address = self.engine.generic(self.access.space, address);
         self.engine.fault(kind, self.op, self.warp.number, lane as u32, address);
         false
+    }
+
+    /// The flags of bytes that an unknown value is stored to.
+    fn unknown_flags(&mut self, origin: Option<Origin>) -> u8 {
+        origin.map_or(0, |origin| unknown_because(self.engine.origins.number(origin)))
     }
 
     fn addresses(&self, exec: u32) -> Result<[u64; LANES], Stop> {
@@ -633,6 +638,9 @@ impl Transfer<'_, '_> {
         let bases = self.addresses(exec)?;
         let first = exec.trailing_zeros() as usize & 31;
         let base = bases[first];
+        if let Some(stride) = stride {
+            self.warp.need(self.path, stride, exec, "a stride")?;
+        }
         let registers = &self.warp.frames[self.path.frame].registers;
         let stride = match stride {
             Some(slot) => registers.get::<u32>(slot)[first] as usize,
@@ -647,13 +655,13 @@ impl Transfer<'_, '_> {
         let mut values = vec![0_u64; fragment.rows * fragment.columns];
         let mut flags = 0;
         if is_store {
-            let unknown = fragment.unknown(registers).is_some();
+            let unknown = fragment.unknown(registers).map(|slot| registers.origin(slot));
             fragment.each(registers, |row, column, bits| {
                 if let Some(value) = values.get_mut(row * fragment.columns + column) {
                     *value = bits;
                 }
             });
-            flags = if unknown { UNKNOWN } else { 0 };
+            flags = self.unknown_flags(unknown);
         }
         // Elements smaller than a byte are adjacent in a row or column, and are moved a byte at a time.
         let per_step = (8 / bits.min(8)).max(1);
@@ -694,8 +702,8 @@ impl Transfer<'_, '_> {
         if !is_store {
             let registers = &mut self.warp.frames[self.path.frame].registers;
             fragment.fill(registers, |row, column| values[row * fragment.columns + column]);
-            let origin = Origin::Statement(self.op.statement);
-            mark(registers, &fragment.slots, (flags & UNKNOWN != 0).then_some(origin));
+            let origin = origin_number(flags).map(|number| self.engine.origins.get(number));
+            mark(registers, &fragment.slots, origin);
         }
         Ok(())
     }
@@ -729,7 +737,8 @@ impl Transfer<'_, '_> {
                         rows[row][2 * column..2 * column + 2].copy_from_slice(&half.to_le_bytes());
                     }
                 }
-                flags = if registers.unknown(*slot) != 0 { UNKNOWN } else { 0 };
+                let unknown = registers.unknown(*slot) & exec != 0;
+                flags = self.unknown_flags(unknown.then(|| registers.origin(*slot)));
             }
             for (row, bytes) in rows.iter_mut().enumerate() {
                 let lane = 8 * matrix + row;
@@ -753,8 +762,8 @@ impl Transfer<'_, '_> {
             });
             let registers = &mut self.warp.frames[self.path.frame].registers;
             registers.put(*slot, &out, exec);
-            let origin = Origin::Statement(self.op.statement);
-            mark(registers, &[*slot], (flags & UNKNOWN != 0).then_some(origin));
+            let origin = origin_number(flags).map(|number| self.engine.origins.get(number));
+            mark(registers, &[*slot], origin);
         }
         let kind = if is_store { AccessKind::Store } else { AccessKind::Load };
         let access = (kind, self.access.space, self.access.bytes());

@@ -32,11 +32,26 @@ const MAX_BYTES: u64 = 1 << 34;
 /// The limit on local memory of a thread in bytes, the same as CUDA's.
 pub(super) const MAX_LOCAL: u64 = 512 << 10;
 
-/// A flag: the byte has no known value.
+/// A flag: the byte has no known value. The number of its [`Origin`](super::registers::Origin) is in bits 2 to 7.
 pub(super) const UNKNOWN: u8 = 1;
 
 /// A flag: no instruction has written the byte.
 pub(super) const UNWRITTEN: u8 = 2;
+
+/// The flags of a byte that is unknown because of an origin.
+pub(super) fn unknown_because(origin: u8) -> u8 {
+    UNKNOWN | origin << 2
+}
+
+/// The number of the origin in a byte's flags; `None` if the byte is known.
+pub(super) fn origin_number(flags: u8) -> Option<u8> {
+    (flags & UNKNOWN != 0).then_some(flags >> 2)
+}
+
+/// The union of two bytes' flags. The first unknown byte gives the origin.
+pub(super) fn joined(first: u8, second: u8) -> u8 {
+    if first & UNKNOWN == 0 { first | second } else { first | second & UNWRITTEN }
+}
 
 /// The purpose of an allocation in a [`DeviceMemory`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,13 +112,47 @@ impl Bytes {
         Self { values: vec![0; bytes], flags: vec![UNWRITTEN; bytes] }
     }
 
-    /// The union of the flags in a range.
+    /// The number of bytes that a launch has left unknown, the offset of the first one, and the number of its origin;
+    /// `None` if there are none. Initial values without a value here, which have origin 0, do not count.
+    fn unknown_bytes(&self) -> Option<(u64, u64, u8)> {
+        let lost = |flags: u8| origin_number(flags).filter(|number| *number != 0);
+        let first = self.flags.iter().position(|flags| lost(*flags).is_some())?;
+        let number = self.flags.get(first).copied().and_then(lost)?;
+        let count = self.flags.iter().filter(|flags| lost(**flags).is_some()).count();
+        Some((count as u64, first as u64, number))
+    }
+
+    /// The union of the flags in a range, with the origin of the first unknown byte.
     #[inline(always)]
     pub(super) fn flags(&self, range: Range<usize>) -> u8 {
         if self.flags.is_empty() {
             return 0;
         }
-        self.flags.get(range).unwrap_or_default().iter().fold(0, |all, flags| all | flags)
+        let flags = self.flags.get(range).unwrap_or_default();
+        let all = flags.iter().fold(0, |all, flags| all | flags);
+        if all & UNKNOWN == 0 {
+            all
+        } else {
+            flags.iter().fold(0, |all, flags| joined(all, *flags))
+        }
+    }
+
+    /// The flags of each byte in a range; empty if no byte has flags.
+    pub(super) fn each_flags(&self, range: Range<usize>) -> &[u8] {
+        self.flags.get(range).unwrap_or_default()
+    }
+
+    /// Replaces the flags of each byte in a range after a write.
+    pub(super) fn mark_each(&mut self, range: Range<usize>, flags: &[u8]) {
+        if self.flags.is_empty() {
+            if flags.iter().all(|flags| *flags == 0) {
+                return;
+            }
+            self.flags = vec![0; self.values.len()];
+        }
+        for (marked, flags) in self.flags.get_mut(range).into_iter().flatten().zip(flags) {
+            *marked = *flags;
+        }
     }
 
     /// Whether there are no flags at all.
@@ -148,6 +197,15 @@ impl DeviceAllocation {
     fn end(&self) -> u64 {
         self.base + self.bytes.values.len() as u64
     }
+}
+
+/// An allocation with unknown bytes: how many, the offset of the first one, and the number of its origin.
+pub(super) struct UnknownAllocation<'a> {
+    pub(super) purpose: &'a AllocationUse,
+    pub(super) base: u64,
+    pub(super) bytes: u64,
+    pub(super) first: u64,
+    pub(super) origin: u8,
 }
 
 /// Global memory: allocations with at least 4 KiB of unallocated addresses between them.
@@ -340,6 +398,29 @@ impl DeviceMemory {
 
     pub(super) fn name_variable(&mut self, name: &str, base: u64) {
         self.variables.insert(name.to_owned(), base);
+    }
+
+    /// The allocations with unknown bytes, in the order of their addresses.
+    pub(super) fn unknown_bytes(&self) -> impl Iterator<Item = UnknownAllocation<'_>> {
+        self.allocations.iter().filter_map(|known| {
+            let (bytes, first, origin) = known.bytes.unknown_bytes()?;
+            Some(UnknownAllocation {
+                purpose: &known.purpose,
+                base: known.base,
+                bytes,
+                first,
+                origin,
+            })
+        })
+    }
+
+    /// Marks all bytes of buffers and variables as unknown, but not parameters, which kernels cannot write.
+    pub(super) fn forget_all(&mut self, flags: u8) {
+        for known in &mut self.allocations {
+            if known.purpose != AllocationUse::Parameters {
+                known.bytes.mark(0..known.bytes.values.len(), flags);
+            }
+        }
     }
 
     pub(super) fn allocation_mut(&mut self, base: u64) -> Option<&mut DeviceAllocation> {
@@ -539,6 +620,15 @@ impl Memories<'_> {
         }
         let wrong = warpload::simd::vectorized!(place_all(offsets, addresses, base, last, size));
         (wrong & exec == 0).then_some(found)
+    }
+
+    /// The end of the bytes that a location belongs to: its allocation, shared memory, or the lane's local memory in use.
+    pub(super) fn end(&self, found: Found, lane: usize) -> usize {
+        match found {
+            Found::Global(at, _) => self.global.allocations[at].bytes.values.len(),
+            Found::Shared(_) => self.shared.values.len(),
+            Found::Local(_) => self.local.place(lane, self.local_size),
+        }
     }
 
     /// The bytes of the memory at a location, and the offset in them.

@@ -33,6 +33,7 @@
 mod access;
 mod code;
 mod compile;
+mod effects;
 mod engine;
 mod exchange;
 mod fault;
@@ -51,7 +52,7 @@ mod trace;
 mod warp;
 
 pub use self::access::{AccessKind, LaneBytes};
-pub use self::fault::{KernelFault, KernelFaultKind, TensorLoadFault};
+pub use self::fault::{KernelFault, KernelFaultKind, TensorLoadFault, UnknownBytes, UnknownCause};
 pub use self::launch::{
     Kernel, KernelError, KernelLaunch, KernelResult, LaunchCounts, MemoryAccess, MemoryObserver,
     RegisterLanes, SkippedInstruction,

@@ -174,8 +174,8 @@ fn logic(opcode: Opcode, scalar: T) -> Option<LaneRule> {
     }
     let bits = scalar.bits();
     let (execute, count) = match opcode {
-        Opcode::And => (by_width!(map2, bits, u16, u32, u64, |a, b| a & b), 2),
-        Opcode::Or => (by_width!(map2, bits, u16, u32, u64, |a, b| a | b), 2),
+        Opcode::And => (by_width!(decide2, bits, u16, u32, u64, |a, b| a & b), 2),
+        Opcode::Or => (by_width!(decide2, bits, u16, u32, u64, |a, b| a | b), 2),
         Opcode::Xor => (by_width!(map2, bits, u16, u32, u64, |a, b| a ^ b), 2),
         Opcode::Not => (by_width!(map1, bits, u16, u32, u64, |a| !a), 1),
         _ => (by_width!(map1, bits, u16, u32, u64, |a| a == 0), 1),
@@ -186,8 +186,18 @@ fn logic(opcode: Opcode, scalar: T) -> Option<LaneRule> {
 /// `and`, `or`, `xor` or `not` of predicates.
 pub(super) fn predicate_logic(opcode: Opcode) -> Option<Execute> {
     Some(match opcode {
-        Opcode::And => |r, o, e| predicates(r, o, e, |a, b| a & b),
-        Opcode::Or => |r, o, e| predicates(r, o, e, |a, b| a | b),
+        Opcode::And => |r, o, e| {
+            let is_false = |slot| !r.predicate(slot) & !r.unknown(slot);
+            let decided = is_false(o.a) | is_false(o.b);
+            predicates(r, o, e, |a, b| a & b);
+            r.decide(o.d, 0, decided & e);
+        },
+        Opcode::Or => |r, o, e| {
+            let is_true = |slot| r.predicate(slot) & !r.unknown(slot);
+            let decided = is_true(o.a) | is_true(o.b);
+            predicates(r, o, e, |a, b| a | b);
+            r.decide(o.d, u32::MAX, decided & e);
+        },
         Opcode::Xor => |r, o, e| predicates(r, o, e, |a, b| a ^ b),
         Opcode::Not => |r, o, e| predicates(r, o, e, |a, _| !a),
         _ => return None,
@@ -500,31 +510,37 @@ fn product(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
     let (bits, is_sum) = (scalar.bits(), request.opcode == Opcode::Mad);
     if request.has(Keyword::Wide) {
         let (wide, execute): (T, Execute) = match (scalar, is_sum) {
-            (T::U16, false) => (T::U32, |r, o, e| r.map2(o, e, |a: u32, b: u32| a.wrapping_mul(b))),
+            (T::U16, false) => {
+                (T::U32, |r, o, e| r.decide2(o, e, |a: u32, b: u32| a.wrapping_mul(b)))
+            }
             (T::U16, true) => (T::U32, |r, o, e| {
-                r.map3(o, e, |a: u32, b: u32, c: u32| a.wrapping_mul(b).wrapping_add(c));
+                r.decide3(o, e, |a: u32, b: u32, c: u32| a.wrapping_mul(b).wrapping_add(c));
             }),
             (T::S16, false) => (T::S32, |r, o, e| {
-                r.map2(o, e, |a: u32, b: u32| (i32::from(a as i16) * i32::from(b as i16)) as u32);
+                r.decide2(o, e, |a: u32, b: u32| {
+                    (i32::from(a as i16) * i32::from(b as i16)) as u32
+                });
             }),
             (T::S16, true) => (T::S32, |r, o, e| {
-                r.map3(o, e, |a: u32, b: u32, c: u32| {
+                r.decide3(o, e, |a: u32, b: u32, c: u32| {
                     ((i32::from(a as i16) * i32::from(b as i16)) as u32).wrapping_add(c)
                 });
             }),
             (T::U32, false) => (T::U64, |r, o, e| {
-                r.map2(o, e, |a: u32, b: u32| u64::from(a) * u64::from(b));
+                r.decide2(o, e, |a: u32, b: u32| u64::from(a) * u64::from(b));
             }),
             (T::U32, true) => (T::U64, |r, o, e| {
-                r.map3(o, e, |a: u32, b: u32, c: u64| {
+                r.decide3(o, e, |a: u32, b: u32, c: u64| {
                     (u64::from(a) * u64::from(b)).wrapping_add(c)
                 });
             }),
             (T::S32, false) => (T::S64, |r, o, e| {
-                r.map2(o, e, |a: u32, b: u32| (i64::from(a as i32) * i64::from(b as i32)) as u64);
+                r.decide2(o, e, |a: u32, b: u32| {
+                    (i64::from(a as i32) * i64::from(b as i32)) as u64
+                });
             }),
             (T::S32, true) => (T::S64, |r, o, e| {
-                r.map3(o, e, |a: u32, b: u32, c: u64| {
+                r.decide3(o, e, |a: u32, b: u32, c: u64| {
                     ((i64::from(a as i32) * i64::from(b as i32)) as u64).wrapping_add(c)
                 });
             }),
@@ -538,9 +554,9 @@ fn product(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
     }
     let is_high = request.has(Keyword::Hi);
     let execute = match (is_high, is_sum, scalar.is_signed()) {
-        (false, false, _) => by_width!(map2, bits, u16, u32, u64, |a, b| a.wrapping_mul(b)),
+        (false, false, _) => by_width!(decide2, bits, u16, u32, u64, |a, b| a.wrapping_mul(b)),
         (false, true, _) => {
-            by_width!(map3, bits, u16, u32, u64, |a, b, c| a.wrapping_mul(b).wrapping_add(c))
+            by_width!(decide3, bits, u16, u32, u64, |a, b, c| a.wrapping_mul(b).wrapping_add(c))
         }
         (true, false, false) => {
             by_width!(map2, bits, u16, u32, u64, |a, b| { (a as u128 * b as u128) >> bits_of(a) })

@@ -32,21 +32,68 @@ pub(super) const CARRY: Slot = 2;
 pub(super) const FIRST_ROW: Slot = 3;
 
 /// The origin of an unknown value, for faults.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Origin {
-    /// The register has never been written.
-    NeverWritten(Slot),
-    /// The result of this statement is unknown.
-    Statement(StatementId),
+    /// A register of a function that has never been written.
+    NeverWritten { function: u32, slot: Slot },
+    /// The statement is not executed, so its results are unknown.
+    NotExecuted(StatementId),
+    /// The statement takes the value of a lane that does not execute it.
+    AbsentLane(StatementId),
+    /// The initial value of a variable has no value here.
+    InitialValue,
+    /// One of several origins that were too many to be told apart.
+    Several,
+}
+
+/// The origins of unknown bytes in memory, numbered so that a byte's flags can hold the number.
+#[derive(Debug, Default)]
+pub(super) struct Origins {
+    /// Number 0 is [`Origin::InitialValue`], and not in the list.
+    list: Vec<Origin>,
+}
+
+impl Origins {
+    /// The highest number, of [`Origin::Several`]. Six bits of a byte's flags hold a number.
+    const LAST: usize = 63;
+
+    /// The number of an origin.
+    pub(super) fn number(&mut self, origin: Origin) -> u8 {
+        if origin == Origin::InitialValue {
+            return 0;
+        }
+        let known = self.list.iter().position(|known| *known == origin);
+        let at = known.unwrap_or_else(|| {
+            if self.list.len() + 1 < Self::LAST && origin != Origin::Several {
+                self.list.push(origin);
+                self.list.len() - 1
+            } else {
+                Self::LAST - 1
+            }
+        });
+        at as u8 + 1
+    }
+
+    pub(super) fn get(&self, number: u8) -> Origin {
+        match usize::from(number).checked_sub(1) {
+            None => Origin::InitialValue,
+            Some(at) => self.list.get(at).copied().unwrap_or(Origin::Several),
+        }
+    }
 }
 
 /// The type of a lane's value: 32 or 64 bits.
-pub(super) trait Lane: Copy {
+pub(super) trait Lane: Copy + PartialEq {
+    /// The value with no bit set, and the value with all bits set.
+    const ENDS: [Self; 2];
+
     fn row(registers: &Registers, slot: Slot) -> &[Self; LANES];
     fn row_mut(registers: &mut Registers, slot: Slot) -> &mut [Self; LANES];
 }
 
 impl Lane for u32 {
+    const ENDS: [Self; 2] = [0, u32::MAX];
+
     #[inline(always)]
     fn row(registers: &Registers, slot: Slot) -> &[Self; LANES] {
         &registers.rows[slot as usize].0
@@ -59,6 +106,8 @@ impl Lane for u32 {
 }
 
 impl Lane for u64 {
+    const ENDS: [Self; 2] = [0, u64::MAX];
+
     #[inline(always)]
     fn row(registers: &Registers, slot: Slot) -> &[Self; LANES] {
         let rows: &[Row; 2] =
@@ -87,12 +136,14 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    /// Creates rows with unknown values.
-    pub(super) fn new(rows: usize) -> Self {
+    /// Creates the rows of a function with unknown values.
+    pub(super) fn new(function: usize, rows: usize) -> Self {
         let rows = rows.max(FIRST_ROW as usize);
         let mut unknown = vec![u32::MAX; rows];
         unknown[NONE as usize] = 0;
-        let origins = (0..rows as Slot).map(Origin::NeverWritten).collect();
+        let function = function as u32;
+        let never_written = |slot| Origin::NeverWritten { function, slot };
+        let origins = (0..rows as Slot).map(never_written).collect();
         Self { rows: vec![Row::ZERO; rows], unknown, origins }
     }
 
@@ -178,9 +229,16 @@ impl Registers {
     #[cold]
     fn derive_unknown(&mut self, slot: Slot, sources: &[Slot], exec: u32, unknown: u32) {
         let first = sources.iter().find(|source| self.unknown(**source) & exec != 0);
-        let origin = first.map_or(Origin::NeverWritten(slot), |source| self.origin(*source));
+        let origin = first.map_or(Origin::Several, |source| self.origin(*source));
         self.unknown[slot as usize] = (self.unknown[slot as usize] & !exec) | unknown;
         self.origins[slot as usize] = origin;
+    }
+
+    /// Writes lanes of a predicate whose values are known although a source is not.
+    #[inline(always)]
+    pub(super) fn decide(&mut self, slot: Slot, values: u32, lanes: u32) {
+        self.set_predicate(slot, values, lanes);
+        self.know(slot, lanes);
     }
 
     /// Writes the same known value to all lanes.
@@ -223,6 +281,65 @@ impl Registers {
     ) {
         warpload::simd::vectorized!(each3(self, op, exec, f));
         self.derive(op.d, &[op.a, op.b, op.c], exec);
+    }
+
+    /// [`Self::map2`] for a bitwise function or a product. The result is known in the lanes where it is the same whether
+    /// the bits of an unknown source are all clear or all set: for these functions it then does not depend on the source.
+    #[inline(always)]
+    pub(super) fn decide2<A: Lane, B: Lane, R: Lane + Default>(
+        &mut self,
+        op: &Op,
+        exec: u32,
+        f: impl Fn(A, B) -> R + Copy,
+    ) {
+        let unknown = (self.unknown(op.a) | self.unknown(op.b)) & exec;
+        let decided = match unknown {
+            0 => 0,
+            _ => self.decided(unknown, [op.a, op.b, NONE], |a, b, _: u32| f(a, b)),
+        };
+        self.map2(op, exec, f);
+        self.know(op.d, decided);
+    }
+
+    /// [`Self::decide2`] for three sources.
+    #[inline(always)]
+    pub(super) fn decide3<A: Lane, B: Lane, C: Lane, R: Lane + Default>(
+        &mut self,
+        op: &Op,
+        exec: u32,
+        f: impl Fn(A, B, C) -> R + Copy,
+    ) {
+        let unknown = (self.unknown(op.a) | self.unknown(op.b) | self.unknown(op.c)) & exec;
+        let decided = match unknown {
+            0 => 0,
+            _ => self.decided(unknown, [op.a, op.b, op.c], f),
+        };
+        self.map3(op, exec, f);
+        self.know(op.d, decided);
+    }
+
+    /// The lanes among `lanes` where a function has one result for both ends of each unknown source.
+    #[cold]
+    fn decided<A: Lane, B: Lane, C: Lane, R: Lane>(
+        &self,
+        lanes: u32,
+        [a, b, c]: [Slot; 3],
+        f: impl Fn(A, B, C) -> R,
+    ) -> u32 {
+        fn ends<V: Lane>(registers: &Registers, slot: Slot, lane: usize) -> [V; 2] {
+            if registers.unknown(slot) >> lane & 1 != 0 {
+                V::ENDS
+            } else {
+                [registers.get::<V>(slot)[lane]; 2]
+            }
+        }
+        let is_decided = |lane: &usize| {
+            let (a, b, c) = (ends(self, a, *lane), ends(self, b, *lane), ends(self, c, *lane));
+            let result = f(a[0], b[0], c[0]);
+            (1..8).all(|ends| f(a[ends & 1], b[ends >> 1 & 1], c[ends >> 2]) == result)
+        };
+        let lanes = (0..LANES).filter(|lane| lanes >> lane & 1 != 0);
+        lanes.filter(is_decided).fold(0, |all, lane| all | 1 << lane)
     }
 
     /// The lanes that pass a test of two sources.

@@ -54,10 +54,7 @@ pub(super) fn execute(
     exec: u32,
     engine: &mut Engine<'_>,
 ) -> Result<(), Stop> {
-    let unknown = warp.frames[path.frame].registers.unknown(load.address) & exec;
-    if unknown != 0 {
-        return Err(warp.unknown(path, load.address, unknown, "an address"));
-    }
+    warp.need(path, load.address, exec, "an address")?;
     let Some(tensor) = engine.tensor else { return Ok(()) };
     engine.counts.loads += 1;
     let registers = &mut warp.frames[path.frame].registers;
@@ -84,6 +81,9 @@ pub(super) fn execute(
     for (slot, row) in load.data.iter().zip(loaded.data()).chain(reduced) {
         registers.put(*slot, row, exec);
         registers.know(*slot, exec);
+        if let Some(origin) = engine.tensor_origin {
+            registers.forget(*slot, exec, origin);
+        }
     }
     Ok(())
 }

@@ -4,18 +4,18 @@
 //! lanes at the immediate post-dominator of the branch, where hardware reconverges them, too. Ready paths take turns,
 //! because a lane may wait for another lane of its warp, such as in a spin lock.
 
-use super::access;
 use super::code::{
     Action, BarrierOp, CallOp, CallTarget, Code, ExchangeOp, FunctionCode, Op, Passed, Pc, Preset,
     Special,
 };
-use super::engine::{Engine, Stop};
+use super::engine::{BARRIERS, Engine, Stop};
 use super::exchange;
 use super::fault::FaultKind;
 use super::matrix;
-use super::memory::{LocalMemory, UNKNOWN};
-use super::registers::{NONE, Origin, Registers, Slot};
+use super::memory::{LocalMemory, origin_number, unknown_because};
+use super::registers::{CARRY, Origins, Registers, Slot};
 use super::tensor;
+use super::{access, effects};
 use warpload::lane::LANES;
 
 /// The instructions that a path executes before another path of its warp gets a turn.
@@ -149,7 +149,7 @@ impl Warp {
         let code = &engine.code.functions[function];
         let fits = self.local.reserve(local_base + code.local_bytes, engine.tracks_writes);
         if depth > MAX_DEPTH || depth * code.rows > MAX_ROWS || !fits {
-            return Err(Stop::Warp(FaultKind::StackOverflow));
+            return Err(Stop::Lanes(self.alive, FaultKind::StackOverflow));
         }
         let template = &engine.templates[function];
         let at = match self.free_frames.pop() {
@@ -204,7 +204,10 @@ impl Warp {
             let mut exec = path.mask;
             if let Some((slot, is_negated)) = op.guard {
                 engine.last_statement = op.statement;
-                exec = self.guarded(&path, op, slot, is_negated)?;
+                exec = match self.guarded(&path, op, slot, is_negated) {
+                    Ok(exec) => exec,
+                    Err(stop) => return self.lose(path, op, stop, engine),
+                };
             }
             if op.counts {
                 engine.count(exec, op)?;
@@ -217,7 +220,16 @@ impl Warp {
                 path.pc += 1;
             } else {
                 engine.last_statement = op.statement;
-                match self.act(&mut path, op, exec, engine)? {
+                let next = match self.act(&mut path, op, exec, engine) {
+                    Ok(next) => next,
+                    Err(stop) => {
+                        if op.counts {
+                            engine.uncount(exec);
+                        }
+                        return self.lose(path, op, stop, engine);
+                    }
+                };
+                match next {
                     Next::Goes if engine.yields => {
                         engine.yields = false;
                         self.yields = self.yields.wrapping_add(1);
@@ -246,6 +258,39 @@ impl Warp {
         }
     }
 
+    /// Ends the lanes that cannot execute an instruction. The others will execute it.
+    fn lose(
+        &mut self,
+        mut path: Path,
+        op: &Op,
+        stop: Stop,
+        engine: &mut Engine<'_>,
+    ) -> Result<Option<Event>, Stop> {
+        let Stop::Lanes(lost, kind) = stop else { return Err(stop) };
+        self.end(lost, path.join, &kind, op, engine);
+        path.mask &= !lost;
+        if path.mask != 0 {
+            self.ready.push(path);
+        }
+        Ok(Some(Event::Ended))
+    }
+
+    /// Ends lanes with a fault. `join` is the innermost join that they belong to.
+    fn end(
+        &mut self,
+        lost: u32,
+        join: Option<usize>,
+        kind: &FaultKind,
+        op: &Op,
+        engine: &mut Engine<'_>,
+    ) {
+        for lane in lanes(lost) {
+            engine.fault(kind.clone(), op, self.number, lane as u32, 0);
+        }
+        self.alive &= !lost;
+        self.forsake(lost, join, None);
+    }
+
     /// The lanes with a true guard.
     fn guarded(&mut self, path: &Path, op: &Op, slot: Slot, negated: bool) -> Result<u32, Stop> {
         let registers = &mut self.frames[path.frame].registers;
@@ -257,26 +302,40 @@ impl Warp {
         }
         let origin = registers.origin(slot);
         match &op.action {
-            Action::Lanes(_) => registers.forget(op.d, unknown, origin),
-            Action::Unknown { .. } => return Ok(exec | unknown),
+            Action::Lanes(_) => {
+                registers.forget(op.d, unknown, origin);
+                if op.carries {
+                    registers.forget(CARRY, unknown, origin);
+                }
+            }
+            Action::NotExecuted(_) => return Ok(exec | unknown),
             Action::Nop => {}
             _ => return Err(self.unknown(path, slot, unknown, "a guard")),
         }
         Ok(exec & !unknown)
     }
 
-    /// The fault of a needed value that is unknown, which ends the warp.
+    /// The fault of a needed value that is unknown, which ends the lanes that need it.
     pub(super) fn unknown(&self, path: &Path, slot: Slot, lanes: u32, what: &'static str) -> Stop {
-        let frame = &self.frames[path.frame];
-        let origin = frame.registers.origin(slot);
-        let function = frame.function;
-        Stop::Warp(FaultKind::Unknown {
-            what,
-            slot,
-            function,
-            origin,
-            lane: lanes.trailing_zeros(),
-        })
+        let origin = self.frames[path.frame].registers.origin(slot);
+        Stop::Lanes(lanes, FaultKind::Unknown { what, origin })
+    }
+
+    /// Checks a value that an instruction needs.
+    ///
+    /// # Errors
+    /// Returns [`Stop::Lanes`] with the lanes where it is unknown.
+    pub(super) fn need(
+        &self,
+        path: &Path,
+        slot: Slot,
+        exec: u32,
+        what: &'static str,
+    ) -> Result<(), Stop> {
+        match self.frames[path.frame].registers.unknown(slot) & exec {
+            0 => Ok(()),
+            unknown => Err(self.unknown(path, slot, unknown, what)),
+        }
     }
 
     fn act(
@@ -304,7 +363,7 @@ impl Warp {
             Action::Rejoin => return Ok(self.rejoin(path)),
             Action::Call(call) => {
                 if exec != 0 {
-                    return self.call(path, call, exec, engine);
+                    return self.call(path, op, call, exec, engine);
                 }
             }
             Action::Return => return Ok(self.leave(path, exec, engine, false)),
@@ -358,18 +417,9 @@ impl Warp {
                 registers.put(op.d, &[exec; 32], exec);
                 registers.know(op.d, exec);
             }
-            Action::Unknown { slots, locals } => {
-                engine.not_executed(op);
-                let origin = Origin::Statement(op.statement);
-                let frame = &mut self.frames[path.frame];
-                for slot in slots {
-                    frame.registers.forget(*slot, exec, origin);
-                }
-                for (offset, bytes) in locals {
-                    for lane in lanes(exec) {
-                        let at = self.local.place(lane, frame.local_base + offset);
-                        self.local.bytes.mark(at..at + *bytes as usize, UNKNOWN);
-                    }
+            Action::NotExecuted(effects) => {
+                if exec != 0 {
+                    effects::execute(self, path, op, effects, exec, engine)?;
                 }
             }
             Action::Nop | Action::Lanes(_) => {}
@@ -437,11 +487,8 @@ impl Warp {
         exec: u32,
         rejoin: Option<Pc>,
     ) -> Result<Next, Stop> {
+        self.need(path, op.a, exec, "a branch index")?;
         let registers = &self.frames[path.frame].registers;
-        let unknown = registers.unknown(op.a) & exec;
-        if unknown != 0 {
-            return Err(self.unknown(path, op.a, unknown, "a branch index"));
-        }
         let indices = *registers.get::<u32>(op.a);
         let mut parts: Vec<(Pc, u32)> = Vec::new();
         if path.mask & !exec != 0 {
@@ -449,7 +496,7 @@ impl Warp {
         }
         for lane in lanes(exec) {
             let target = targets.get(indices[lane] as usize);
-            let target = *target.ok_or(Stop::Warp(FaultKind::BranchIndex { lane: lane as u32 }))?;
+            let target = *target.ok_or(Stop::Lanes(1 << lane, FaultKind::BranchIndex))?;
             match parts.iter_mut().find(|part| part.0 == target) {
                 Some(part) => part.1 |= 1 << lane,
                 None => parts.push((target, 1 << lane)),
@@ -533,6 +580,7 @@ impl Warp {
     fn call(
         &mut self,
         path: &mut Path,
+        op: &Op,
         call: &CallOp,
         exec: u32,
         engine: &mut Engine<'_>,
@@ -541,20 +589,16 @@ impl Warp {
         match call.target {
             CallTarget::Direct(function) => parts.push((function, exec)),
             CallTarget::Indirect(slot) => {
+                self.need(path, slot, exec, "the address of a function")?;
                 let registers = &self.frames[path.frame].registers;
-                let unknown = registers.unknown(slot) & exec;
-                if unknown != 0 {
-                    return Err(self.unknown(path, slot, unknown, "the address of a function"));
-                }
                 for lane in lanes(exec) {
                     let address = registers.get::<u64>(slot)[lane];
                     let is_called = |code: &FunctionCode| {
                         super::compile::function_address(code.function) == address
                     };
                     let function = engine.code.functions.iter().position(is_called);
-                    let lane = lane as u32;
-                    let function =
-                        function.ok_or(Stop::Warp(FaultKind::NoFunction { lane, address }))?;
+                    let function = function
+                        .ok_or(Stop::Lanes(1 << lane, FaultKind::NoFunction { address }))?;
                     match parts.iter_mut().find(|part| part.0 == function) {
                         Some(part) => part.1 |= 1 << lane,
                         None => parts.push((function, 1 << lane)),
@@ -576,9 +620,18 @@ impl Warp {
                 Some(self.add_join(join))
             }
         };
+        let mut has_ended = false;
         for (function, mask) in parts {
-            let frame = self.new_frame(engine, function, base, Some((pc, path.frame)))?;
-            self.pass_arguments(path.frame, frame, call, mask, engine.code);
+            let frame = match self.new_frame(engine, function, base, Some((pc, path.frame))) {
+                Ok(frame) => frame,
+                Err(Stop::Lanes(_, kind)) => {
+                    self.end(mask, all, &kind, op, engine);
+                    has_ended = true;
+                    continue;
+                }
+                Err(stop) => return Err(stop),
+            };
+            self.pass_arguments(path.frame, frame, call, mask, engine);
             let join = Join {
                 pc: back,
                 frame: path.frame,
@@ -591,21 +644,35 @@ impl Warp {
             let entry = engine.code.functions[function].entry;
             self.ready.push(Path { mask, pc: entry, frame, join });
         }
-        Ok(Next::Left)
+        Ok(if has_ended { Next::Event(Event::Ended) } else { Next::Left })
     }
 
-    fn pass_arguments(&mut self, from: usize, to: usize, call: &CallOp, mask: u32, code: &Code) {
-        let parameters = &code.functions[self.frames[to].function].parameters;
+    fn pass_arguments(
+        &mut self,
+        from: usize,
+        to: usize,
+        call: &CallOp,
+        mask: u32,
+        engine: &mut Engine<'_>,
+    ) {
+        let parameters = &engine.code.functions[self.frames[to].function].parameters;
         for (argument, parameter) in call.arguments.iter().zip(parameters) {
-            self.pass(from, *argument, to, *parameter, mask);
+            self.pass(from, *argument, to, *parameter, mask, &mut engine.origins);
         }
     }
 
     /// Copies an argument or a result between two frames.
-    fn pass(&mut self, from: usize, source: Passed, to: usize, target: Passed, mask: u32) {
+    fn pass(
+        &mut self,
+        from: usize,
+        source: Passed,
+        to: usize,
+        target: Passed,
+        mask: u32,
+        origins: &mut Origins,
+    ) {
         for lane in lanes(mask) {
             let mut bytes = [0; 16];
-            let mut origin = Origin::NeverWritten(NONE);
             let flags = match (source, target) {
                 (Passed::Local { offset, bytes }, Passed::Local { offset: into, bytes: room }) => {
                     let size = bytes.min(room) as usize;
@@ -627,8 +694,10 @@ impl Warp {
                 (Passed::Register { slot, rows }, _) => {
                     let registers = &self.frames[from].registers;
                     bytes = registers.lane(slot, rows, lane).to_le_bytes();
-                    origin = registers.origin(slot);
-                    (registers.unknown(slot) >> lane & 1) as u8
+                    match registers.unknown(slot) >> lane & 1 {
+                        0 => 0,
+                        _ => unknown_because(origins.number(registers.origin(slot))),
+                    }
                 }
                 (Passed::Nothing, _) => continue,
             };
@@ -642,10 +711,9 @@ impl Warp {
                 Passed::Register { slot, rows } => {
                     let registers = &mut self.frames[to].registers;
                     registers.set_lane(slot, rows, lane, u128::from_le_bytes(bytes));
-                    if flags & UNKNOWN != 0 {
-                        registers.forget(slot, 1 << lane, origin);
-                    } else {
-                        registers.know(slot, 1 << lane);
+                    match origin_number(flags) {
+                        Some(number) => registers.forget(slot, 1 << lane, origins.get(number)),
+                        None => registers.know(slot, 1 << lane),
                     }
                 }
                 Passed::Nothing => {}
@@ -654,7 +722,7 @@ impl Warp {
     }
 
     /// Handles lanes that return from their function, or exit.
-    fn leave(&mut self, path: &mut Path, exec: u32, engine: &Engine<'_>, ends: bool) -> Next {
+    fn leave(&mut self, path: &mut Path, exec: u32, engine: &mut Engine<'_>, ends: bool) -> Next {
         if exec == 0 {
             path.pc += 1;
             return Next::Goes;
@@ -673,7 +741,7 @@ impl Warp {
         if let Action::Call(call) = &engine.code.ops[call as usize].action {
             let results = &engine.code.functions[self.frames[path.frame].function].returns;
             for (result, target) in results.iter().zip(&call.returns) {
-                self.pass(path.frame, *result, caller, *target, exec);
+                self.pass(path.frame, *result, caller, *target, exec, &mut engine.origins);
             }
         }
         self.forsake(exec, path.join, at);
@@ -724,21 +792,18 @@ impl Warp {
         next
     }
 
-    /// Ends all lanes, after a fault of the warp.
-    pub(super) fn kill(&mut self) {
-        self.alive = 0;
-        self.ready.clear();
-        self.waiting.clear();
-    }
-
     // Lanes that wait for each other.
 
     fn barrier(&mut self, path: &mut Path, barrier: &BarrierOp, exec: u32) -> Result<Next, Stop> {
-        for slot in [Some(barrier.id), barrier.threads].into_iter().flatten() {
-            let unknown = self.frames[path.frame].registers.unknown(slot) & exec;
-            if unknown != 0 {
-                return Err(self.unknown(path, slot, unknown, "a barrier's number"));
-            }
+        self.need(path, barrier.id, exec, "a barrier's number")?;
+        if let Some(threads) = barrier.threads {
+            self.need(path, threads, exec, "a barrier's number of threads")?;
+        }
+        let ids = self.frames[path.frame].registers.get::<u32>(barrier.id);
+        let beyond = lanes(exec).filter(|lane| ids[*lane] as usize >= BARRIERS);
+        let beyond = beyond.fold(0, |mask, lane| mask | 1 << lane);
+        if beyond != 0 {
+            return Err(Stop::Lanes(beyond, FaultKind::BarrierDivergence));
         }
         let arrived = Path { mask: exec, ..*path };
         let next = Next::Event(Event::Barrier(arrived, *barrier));
@@ -761,11 +826,8 @@ impl Warp {
             path.pc += 1;
             return Ok(Next::Goes);
         };
+        self.need(path, slot, exec, "a mask of lanes")?;
         let registers = &self.frames[path.frame].registers;
-        let unknown = registers.unknown(slot) & exec;
-        if unknown != 0 {
-            return Err(self.unknown(path, slot, unknown, "a mask of lanes"));
-        }
         let masks = *registers.get::<u32>(slot);
         // Lanes that arrive together may name different masks. They form groups that exchange values separately.
         let (mut left, mut waits) = (exec, 0);

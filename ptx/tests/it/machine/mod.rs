@@ -12,6 +12,7 @@ mod matrices;
 mod operands;
 mod public;
 mod surroundings;
+mod unknown;
 
 use warpload_ptx::machine::{AllocationUse, DeviceMemory, Kernel, KernelLaunch, KernelResult};
 use warpload_ptx::read;
