@@ -88,6 +88,8 @@ pub(super) enum Action {
 /// All that an unsupported instruction would write.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Effects {
+    /// Whether the instruction is executed, and its effect is to make bytes indeterminate: `discard`.
+    pub(super) is_discard: bool,
     pub(super) slots: Box<[Slot]>,
     /// Offsets and sizes in the local memory of the frame: the results of a call.
     pub(super) locals: Box<[(u64, u64)]>,

@@ -675,8 +675,11 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             | Opcode::Membar
             | Opcode::Prefetch
             | Opcode::Prefetchu
-            | Opcode::Discard
             | Opcode::ApplyPriority => self.control(Action::Nop),
+            Opcode::Discard => {
+                let effects = effects::of(self, of);
+                self.control(Action::NotExecuted(Box::new(effects)))
+            }
             _ if waits_for_skipped(&request) => self.control(Action::Nop),
             _ => self.lanes(of, &request),
         }

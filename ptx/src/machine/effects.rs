@@ -18,6 +18,9 @@ const MBARRIER: u64 = 8;
 /// The size of a tensor map in bytes.
 const TENSOR_MAP: u64 = 128;
 
+/// The only size that `discard` has, in bytes.
+const DISCARDED: u64 = 128;
+
 /// The size of a row that a lane of `stmatrix` stores, in bytes.
 const MATRIX_ROW: u64 = 16;
 
@@ -25,7 +28,8 @@ const MATRIX_ROW: u64 = 16;
 pub(super) fn of<'m>(compiler: &mut FunctionCompiler<'_, 'm>, of: &PtxInstruction<'m>) -> Effects {
     let writes = RegisterOperands::of(compiler.module, of).writes;
     let slots = writes.into_iter().map(|register| compiler.register(register).slot).collect();
-    let mut effects = Effects { slots, ..Effects::default() };
+    let is_discard = of.opcode == Opcode::Discard;
+    let mut effects = Effects { slots, is_discard, ..Effects::default() };
     if of.opcode == Opcode::Call {
         let names = of.operands.first().filter(|first| matches!(first.kind, OperandKind::List(_)));
         let names = names.into_iter().flat_map(|first| of.names_in(first));
@@ -109,6 +113,7 @@ fn memory<'m>(compiler: &mut FunctionCompiler<'_, 'm>, of: &PtxInstruction<'m>) 
             vec![(address, space, value)]
         }
         Opcode::Multimem if !has(Keyword::LdReduce) => vec![(0, space, value)],
+        Opcode::Discard => vec![(0, space, Extent::Bytes(DISCARDED))],
         Opcode::StMatrix => vec![(0, space, Extent::Bytes(MATRIX_ROW))],
         Opcode::Wmma if has(Keyword::Store) => vec![(0, space, Extent::Rest)],
         Opcode::TensorMap => vec![(0, space, Extent::Bytes(TENSOR_MAP))],
@@ -153,8 +158,12 @@ pub(super) fn execute(
         access::find_addresses(warp, path, write.base, write.offset, exec, &mut addresses)?;
         places.push(addresses);
     }
-    engine.not_executed(op);
-    let origin = Origin::NotExecuted(op.statement);
+    let origin = if effects.is_discard {
+        Origin::Discarded(op.statement)
+    } else {
+        engine.not_executed(op);
+        Origin::NotExecuted(op.statement)
+    };
     let flags = unknown_because(engine.origins.number(origin));
     let frame = &mut warp.frames[path.frame];
     for slot in &effects.slots {

@@ -119,6 +119,13 @@ pub enum UnknownCause {
         /// The name of the register.
         register: Arc<str>,
     },
+    /// `discard` has left it indeterminate.
+    Discarded {
+        /// The line of the instruction in the module, from 1.
+        line: u32,
+        /// Its text.
+        text: Arc<str>,
+    },
     /// An instruction takes the value of a lane that does not execute it.
     AbsentLane {
         /// The line of the instruction in the module, from 1.
@@ -137,6 +144,9 @@ impl fmt::Display for UnknownCause {
         match self {
             Self::NotExecuted { line, text } => {
                 write!(f, "`{text}` in line {line} is not executed")
+            }
+            Self::Discarded { line, text } => {
+                write!(f, "`{text}` in line {line} leaves it indeterminate")
             }
             Self::NeverWritten { register } => write!(f, "nothing has written `{register}`"),
             Self::AbsentLane { line, text } => {

@@ -759,6 +759,10 @@ impl<'m> Kernel<'m> {
                 let (line, text) = self.written(statement, lines);
                 UnknownCause::NotExecuted { line, text: text.into() }
             }
+            Origin::Discarded(statement) => {
+                let (line, text) = self.written(statement, lines);
+                UnknownCause::Discarded { line, text: text.into() }
+            }
             Origin::AbsentLane(statement) => {
                 let (line, text) = self.written(statement, lines);
                 UnknownCause::AbsentLane { line, text: text.into() }

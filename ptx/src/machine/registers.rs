@@ -38,6 +38,8 @@ pub(super) enum Origin {
     NeverWritten { function: u32, slot: Slot },
     /// The statement is not executed, so its results are unknown.
     NotExecuted(StatementId),
+    /// The statement discards the bytes.
+    Discarded(StatementId),
     /// The statement takes the value of a lane that does not execute it.
     AbsentLane(StatementId),
     /// The initial value of a variable has no value here.

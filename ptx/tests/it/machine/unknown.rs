@@ -327,6 +327,16 @@ fn elements_of_vectors_are_known_separately() {
     assert_known(&run(body));
 }
 
+/// "Semantically, this behaves like a weak write of an unstable indeterminate value." [PTX ISA, "discard"]
+#[test]
+fn discarded_bytes() {
+    let launched = run("setp.eq.u32 %p1, %r0, 0; @%p1 discard.global.L2 [%rd1], 128;");
+    assert_eq!(launched.result.unknown[0].bytes, 128);
+    assert!(launched.result.unknown[0].cause.to_string().ends_with("leaves it indeterminate"));
+    assert!(launched.result.skipped.is_empty());
+    assert_known(&run("discard.global.L2 [%rd1], 128; st.global.u32 [%rd2], %r0;"));
+}
+
 /// `shfl.sync` from a lane that does not take part gives an undefined value. [PTX ISA, "shfl.sync"]
 #[test]
 fn shuffles_from_absent_lanes() {
