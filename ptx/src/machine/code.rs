@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::externals::External;
 use super::matrix::MatrixOp;
 use super::memory::AddressedSpace;
 use super::number::NumberType;
@@ -79,6 +80,12 @@ pub(super) enum Action {
         is_wide: bool,
     },
     ActiveMask,
+    /// The declaration of a variable of the frame in inner braces: nothing has written it. Only in launches that check
+    /// this.
+    Declared {
+        offset: u64,
+        bytes: u64,
+    },
     /// An unsupported instruction. All that it would write becomes unknown.
     NotExecuted(Box<Effects>),
     /// An instruction without an effect here.
@@ -233,6 +240,8 @@ pub(super) struct CallOp {
 #[derive(Clone, Debug)]
 pub(super) enum CallTarget {
     Direct(usize),
+    /// A function without a body, a key of [`Code::externals`].
+    External(FunctionId),
     /// The address of a function in a register.
     Indirect(Slot),
 }
@@ -344,6 +353,8 @@ pub(super) struct FunctionCode {
     pub(super) presets: Vec<Preset>,
     /// The size of a frame's local memory in bytes: variables, and parameters of calls.
     pub(super) local_bytes: u64,
+    /// The offset and the size of each of these, sorted.
+    pub(super) locals: Vec<(u64, u64)>,
     pub(super) parameters: Vec<Passed>,
     pub(super) returns: Vec<Passed>,
     /// The registers by their first row, to name an uninitialized one in a fault.
@@ -356,6 +367,10 @@ pub(super) struct Code {
     pub(super) ops: Vec<Op>,
     /// The functions. The kernel is the first.
     pub(super) functions: Vec<FunctionCode>,
+    /// The functions without a body that the code may call.
+    pub(super) externals: HashMap<FunctionId, External>,
+    /// The first instruction that needs a cluster.
+    pub(super) of_cluster: Option<StatementId>,
 }
 
 impl Op {

@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
+use super::cluster::needs_cluster;
 use super::code::{
     Action, Atomic, BarrierKind, BarrierOp, Base, CallOp, CallTarget, Code, Element, ExchangeKind,
     ExchangeOp, Execute, FunctionCode, Mbarrier, MemoryKind, MemoryOp, Op, Passed, Pc, Preset,
     Shuffle, Special, Vote,
 };
+use super::externals::External;
 use super::memory::{AddressedSpace, MAX_ALIGNMENT, MAX_LOCAL};
 use super::number::NumberType as T;
 use super::operations::{self, LaneRule, Request};
@@ -17,7 +19,7 @@ use crate::meaning::{Register, component};
 use crate::module::operands::RegisterOperands;
 use crate::module::{
     Declaration, DeclarationId, Function, FunctionId, FunctionKind, Module, Role, StatementId,
-    variable_bytes,
+    StatementKind, variable_bytes,
 };
 use crate::syntax::load::{
     AddressForm, AddressOperand, Comparison, Element as Written, ElementKind, Keyword, MemoryOrder,
@@ -34,6 +36,8 @@ pub(super) struct Surroundings {
     pub(super) map: AddressMap,
     /// Whether the launch has Tensor Memory. Without it, loads of Tensor Memory are unsupported instructions.
     pub(super) has_tensor_memory: bool,
+    /// Whether the launch finds loads of uninitialized memory.
+    pub(super) tracks_writes: bool,
     /// Values that the caller set. They replace the results of instructions.
     pub(super) overrides: HashMap<Register, Box<[u128; LANES]>>,
 }
@@ -44,6 +48,12 @@ const MAX_ACCESS: usize = 32;
 /// The value of a function's name: a small number, outside all memory that the machine allocates.
 pub(super) fn function_address(function: FunctionId) -> u64 {
     (function.index() as u64 + 1) << 4
+}
+
+/// The function with that address, if there is one.
+pub(super) fn function_at(address: u64) -> Option<FunctionId> {
+    let index = u32::try_from((address >> 4).checked_sub(1)?).ok()?;
+    (address & 15 == 0).then_some(FunctionId(index))
 }
 
 /// Decodes a kernel, and transitively the functions that it calls.
@@ -174,8 +184,11 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let parameters = self.passed(self.function.parameters.clone());
         let returns = self.passed(self.function.returns.clone());
         let names = self.registers.iter().map(|(register, of)| (of.slot, *register)).collect();
+        let mut locals: Vec<(u64, u64)> = self.locals.values().copied().collect();
+        locals.sort_unstable();
         FunctionCode {
             function,
+            locals,
             entry: self.entry,
             rows: self.rows as usize + 1,
             presets: self.presets,
@@ -290,7 +303,10 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             }
             for place in block.statements.clone() {
                 let id = StatementId(place as u32);
-                let Some(instruction) = self.module.instruction(id) else { continue };
+                let Some(instruction) = self.module.instruction(id) else {
+                    self.declared(id);
+                    continue;
+                };
                 self.statement = id;
                 self.first_op = self.code.ops.len();
                 // Block numbers for now. They become program counters once all blocks have been emitted.
@@ -318,12 +334,31 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
     }
 
+    /// Makes the variables of inner braces unwritten, because a loop declares them again in each round.
+    fn declared(&mut self, id: StatementId) {
+        let Some(statement) = self.module.statements().get(id.index()) else { return };
+        let StatementKind::Declarations(first, end) = statement.kind else { return };
+        if !self.around.tracks_writes || statement.scope == self.function.scope {
+            return;
+        }
+        (self.statement, self.guard, self.first_op) = (id, None, usize::MAX);
+        for place in first.index()..end.index() {
+            let known = self.locals.get(&DeclarationId(place as u32));
+            if let Some((offset, bytes)) = known.copied() {
+                self.emit(Action::Declared { offset, bytes });
+            }
+        }
+    }
+
     fn instruction(&mut self, of: &PtxInstruction<'m>, targets: &[usize], rejoin: Option<Pc>) {
         self.guard = None;
         if let Some(guard) = of.guard
             && let Ok(slot) = self.named(of, guard.register, T::Pred)
         {
             self.guard = Some((slot, guard.is_negated));
+        }
+        if needs_cluster(self.module, of) {
+            self.code.of_cluster.get_or_insert(self.statement);
         }
         let before = self.code.ops.len();
         let compiled = match of.opcode {
@@ -616,15 +651,6 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             Opcode::Lop3 => self.logic3(of, &request),
             Opcode::Cvta => self.convert_address(of, &types, &request),
             Opcode::Isspacep => self.is_in_space(of),
-            Opcode::Mapa => {
-                let scalar = *types.first().ok_or(NotExecuted)?;
-                let source = self.operand_source(of, 1, scalar)?;
-                self.copy_to_first(of, scalar, source)
-            }
-            Opcode::GetCtaRank => {
-                let zero = self.constant(0, 1);
-                self.copy_to_first(of, T::B32, zero)
-            }
             Opcode::CreatePolicy => {
                 let zero = self.constant(0, 2);
                 self.copy_to_first(of, T::B64, zero)
@@ -1370,13 +1396,21 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             let element = self.register(Register::of(symbol));
             // A register can hold the address of any function, so all of them are decoded.
             for (place, function) in self.module.functions().iter().enumerate() {
+                let id = FunctionId(place as u32);
                 if function.kind == FunctionKind::Func && function.body.is_some() {
-                    self.calls.number(FunctionId(place as u32));
+                    self.calls.number(id);
+                } else if function.body.is_none() {
+                    self.code.externals.insert(id, External::of(self.module, function));
                 }
             }
             return Ok(CallTarget::Indirect(self.fitted(element, T::B64)));
         }
         let id = self.module.function_id_of(self.module.text(name)).ok_or(NotExecuted)?;
+        let function = self.module.functions().get(id.index()).ok_or(NotExecuted)?;
+        if function.body.is_none() {
+            self.code.externals.insert(id, External::of(self.module, function));
+            return Ok(CallTarget::External(id));
+        }
         Ok(CallTarget::Direct(self.calls.number(id)))
     }
 
@@ -1491,13 +1525,6 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
 
     fn barrier(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {
         let has = |word| request.has(word);
-        let is_of_cluster = of.first(|kind| {
-            matches!(kind, QualifierKind::Scope(crate::syntax::load::MemoryScope::Cluster))
-                .then_some(())
-        });
-        if is_of_cluster.is_some() {
-            return self.control(Action::Nop);
-        }
         if has(Keyword::Warp) {
             let members = Some(self.operand_source(of, 0, T::B32)?);
             return self.exchange(ExchangeKind::Sync, members, NONE, [NONE; 3], NONE);
@@ -1610,8 +1637,8 @@ fn special(text: &str) -> Option<Special> {
     match name {
         "%tid" => Some(Special::Thread(axis)),
         "%ntid" => Some(Special::Threads(axis)),
-        "%ctaid" | "%clusterid" => Some(Special::Block(axis)),
-        "%nctaid" | "%nclusterid" => Some(Special::Blocks(axis)),
+        "%ctaid" => Some(Special::Block(axis)),
+        "%nctaid" => Some(Special::Blocks(axis)),
         "%laneid" => Some(Special::Lane),
         "%warpid" => Some(Special::Warp),
         "%nwarpid" => Some(Special::Warps),
@@ -1622,8 +1649,8 @@ fn special(text: &str) -> Option<Special> {
         "%lanemask_gt" => mask(false, false, true),
         "%dynamic_smem_size" => Some(Special::DynamicShared),
         "%total_smem_size" | "%aggr_smem_size" => Some(Special::TotalShared),
-        "%smid" | "%gridid" | "%cluster_ctaid" | "%cluster_ctarank" => Some(Special::Fixed(0)),
-        "%nsmid" | "%cluster_nctaid" | "%cluster_nctarank" => Some(Special::Fixed(1)),
+        "%smid" | "%gridid" => Some(Special::Fixed(0)),
+        "%nsmid" => Some(Special::Fixed(1)),
         _ => None,
     }
 }

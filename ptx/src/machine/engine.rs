@@ -32,6 +32,9 @@ pub(super) const BARRIERS: usize = 16;
 /// The limit on recorded faults. Further ones are only counted.
 pub(super) const MAX_FAULTS: usize = 1000;
 
+/// The limit on the text of `printf` that a result keeps, in bytes.
+const MAX_PRINTED: usize = 1 << 20;
+
 /// The grid and block size of a launch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
@@ -68,7 +71,7 @@ pub(super) const HINTS: usize = 16;
 pub(super) enum Stop {
     /// Lanes of the path end with a fault. The others execute the instruction again, which must not have had an effect yet.
     Lanes(u32, FaultKind),
-    /// The launch ends, because it reached its limit on instructions, or was interrupted.
+    /// The launch ends, because it reached its limit on instructions, was interrupted, or a lane trapped.
     Steps(StatementId),
 }
 
@@ -101,6 +104,11 @@ pub(super) struct Engine<'e> {
     pub(super) step_limit: u64,
     /// Whether loads of uninitialized bytes are faults.
     pub(super) tracks_writes: bool,
+    /// The size of the heap of `malloc`.
+    pub(super) heap_bytes: u64,
+    /// The beginning of the text that `printf` has printed, and the size of all of it.
+    pub(super) printed: Vec<u8>,
+    pub(super) printed_bytes: u64,
     pub(super) faults: Vec<RawFault>,
     pub(super) fault_count: u64,
     /// The unsupported instructions that were reached, with their counts.
@@ -118,6 +126,8 @@ pub(super) struct Engine<'e> {
     pub(super) interrupt: Option<&'e AtomicBool>,
     /// Whether `interrupt` ended the launch.
     pub(super) is_interrupted: bool,
+    /// Whether a `trap` ended the launch.
+    pub(super) is_trapped: bool,
     /// Whether a wait has failed. Another warp gets a turn then, to complete it.
     pub(super) yields: bool,
     /// The race detector, if the launch asks for it.
@@ -186,6 +196,19 @@ impl Engine<'_> {
         self.counts.thread_instructions = self.counts.thread_instructions.saturating_sub(lanes);
     }
 
+    /// Passes on a text of `printf`.
+    pub(super) fn print(&mut self, text: &[u8]) {
+        if text.is_empty() {
+            return;
+        }
+        let room = MAX_PRINTED.saturating_sub(self.printed.len());
+        self.printed.extend_from_slice(&text[..text.len().min(room)]);
+        self.printed_bytes += text.len() as u64;
+        if let Some(observer) = &mut self.observer {
+            observer.printed(text);
+        }
+    }
+
     pub(super) fn not_executed(&mut self, op: &Op) {
         *self.skipped.entry(op.statement).or_default() += 1;
     }
@@ -202,6 +225,11 @@ impl Engine<'_> {
         lane: u32,
         address: u64,
     ) {
+        let freed = match kind {
+            FaultKind::OutOfBounds => self.memory.freed_around(address),
+            _ => None,
+        };
+        let kind = freed.map_or(kind, |bytes| FaultKind::UseAfterFree { bytes });
         self.fault_count += 1;
         if self.faults.len() < MAX_FAULTS {
             let block = self.block;

@@ -21,6 +21,11 @@ pub(super) enum FaultKind {
     BranchIndex,
     NoFunction { address: u64 },
     Tensor(TensorLoadFault),
+    Assertion(Box<Assertion>),
+    Printf(Box<PrintfFault>),
+    UseAfterFree { bytes: u64 },
+    DoubleFree,
+    InvalidFree,
     Unknown { what: &'static str, origin: Origin },
 }
 
@@ -45,6 +50,79 @@ pub enum TensorLoadFault {
         lane: u32,
         /// The address in that lane.
         other: u32,
+    },
+}
+
+/// The text of an assertion that failed. Parts are `None` if they are not known, or not in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assertion {
+    /// The expression, or the message.
+    pub expression: Option<String>,
+    /// The source file.
+    pub file: Option<String>,
+    /// The line in the source file.
+    pub line: Option<u32>,
+    /// The function that contains the assertion.
+    pub function: Option<String>,
+}
+
+impl fmt::Display for Assertion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.expression {
+            Some(expression) => write!(f, "assertion failed: {expression}")?,
+            None => f.write_str("assertion failed: its text is not known")?,
+        }
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => write!(f, ", {file}:{line}")?,
+            (Some(file), None) => write!(f, ", {file}")?,
+            (None, Some(line)) => write!(f, ", line {line} of a file that is not known")?,
+            (None, None) => {}
+        }
+        match &self.function {
+            Some(function) => write!(f, ", in `{function}`"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The reason why a call of `printf` prints less than its format says.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PrintfFault {
+    /// The format is not in an allocation, or has no end.
+    #[error("the format is not in memory up to its end")]
+    NoFormat,
+    /// Bytes of the format are unknown, or unwritten.
+    #[error("the format is not known")]
+    UnknownFormat,
+    /// The format or a text has more than 64 KiB.
+    #[error("a text of more than 65536 bytes")]
+    TooLong,
+    /// Something that CUDA does not convert, or a field of more than 4,096 characters.
+    #[error("`{conversion}` is not a conversion, or too wide")]
+    Conversion {
+        /// Its text in the format.
+        conversion: String,
+    },
+    /// The buffer ends before a value.
+    #[error("the buffer does not have the {bytes} bytes that `{conversion}` needs")]
+    NoValue {
+        /// The conversion.
+        conversion: String,
+        /// The size of the value.
+        bytes: u32,
+    },
+    /// A value of the buffer is unknown, or unwritten.
+    #[error("the value of `{conversion}` is not known")]
+    UnknownValue {
+        /// The conversion.
+        conversion: String,
+    },
+    /// The text of `%s` is not in an allocation, or has no end.
+    #[error("the text of `{conversion}` is not in memory up to its end")]
+    NoText {
+        /// The conversion.
+        conversion: String,
     },
 }
 
@@ -79,7 +157,7 @@ pub enum KernelFaultKind {
         /// The thread of the other access.
         thread: [u32; 3],
     },
-    /// A `trap` instruction.
+    /// A `trap` instruction. It ends the launch.
     Trap,
     /// A deadlock: threads wait at a barrier, and others wait elsewhere.
     BarrierDivergence,
@@ -94,6 +172,19 @@ pub enum KernelFaultKind {
     },
     /// A load of Tensor Memory that cannot be executed. Its registers are unchanged.
     TensorMemory(TensorLoadFault),
+    /// A failed assertion, a call of `__assertfail`. It ends the thread.
+    Assertion(Assertion),
+    /// A call of `vprintf` with a format, a buffer or a text that is wrong or not known.
+    Printf(PrintfFault),
+    /// An access to memory of `malloc` that is free again.
+    UseAfterFree {
+        /// The size that was allocated there.
+        bytes: u64,
+    },
+    /// A second `free` of the same memory.
+    DoubleFree,
+    /// A `free` of an address that `malloc` did not return.
+    InvalidFree,
     /// An instruction needs a value that is unknown. The lane ends.
     UnknownValue {
         /// The role of the value: "an address".
@@ -191,6 +282,11 @@ impl KernelFaultKind {
             Self::BranchIndex => "branch_index",
             Self::NoFunction { .. } => "no_function",
             Self::TensorMemory(_) => "tensor_memory",
+            Self::Assertion(_) => "assertion",
+            Self::Printf(_) => "printf",
+            Self::UseAfterFree { .. } => "use_after_free",
+            Self::DoubleFree => "double_free",
+            Self::InvalidFree => "invalid_free",
             Self::UnknownValue { .. } => "unknown_value",
         }
     }
@@ -272,6 +368,20 @@ impl fmt::Display for KernelFault {
                 write!(f, "no function has the address {address:#x}")?;
             }
             KernelFaultKind::TensorMemory(fault) => write!(f, "Tensor Memory: {fault}")?,
+            KernelFaultKind::Assertion(assertion) => write!(f, "{assertion}")?,
+            KernelFaultKind::Printf(fault) => {
+                write!(f, "printf: {fault}")?;
+                if address != 0 {
+                    write!(f, ", at {address:#x}")?;
+                }
+            }
+            KernelFaultKind::UseAfterFree { bytes } => {
+                write!(f, "use after free: {address:#x} was one of {bytes} bytes from `malloc`")?;
+            }
+            KernelFaultKind::DoubleFree => write!(f, "double free: {address:#x} is free already")?,
+            KernelFaultKind::InvalidFree => {
+                write!(f, "invalid free: `malloc` has not returned {address:#x}")?;
+            }
             KernelFaultKind::UnknownValue { what, cause } => {
                 write!(f, "{what} is not known: {cause}")?;
             }
@@ -289,6 +399,8 @@ impl fmt::Display for AllocationUse {
             Self::Image => f.write_str("the image"),
             Self::Shared => f.write_str("shared memory"),
             Self::Local => f.write_str("local memory"),
+            Self::Heap { bytes: 1 } => f.write_str("1 byte from `malloc`"),
+            Self::Heap { bytes } => write!(f, "{bytes} bytes from `malloc`"),
         }
     }
 }

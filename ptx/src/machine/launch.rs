@@ -7,7 +7,9 @@ use super::access::{AccessKind, LaneBytes};
 use super::code::Code;
 use super::compile::{Surroundings, compile, function_address, shared_variables};
 use super::engine::{Engine, HINTS, RawFault, Shape};
-use super::fault::{FaultKind, KernelFault, KernelFaultKind, UnknownBytes, UnknownCause};
+use super::fault::{
+    Assertion, FaultKind, KernelFault, KernelFaultKind, PrintfFault, UnknownBytes, UnknownCause,
+};
 use super::memory::{
     AddressedSpace, AllocationError, AllocationUse, Bytes, DeviceMemory, MAX_ALIGNMENT,
     TooMuchMemory, UNKNOWN,
@@ -16,16 +18,19 @@ use super::races::RaceCheck;
 use super::registers::{Origin, Origins};
 use crate::meaning::Register;
 use crate::module::{
-    Array, Declaration, DeclarationId, Function, FunctionId, FunctionKind, Linkage, Module,
-    ScopeId, StatementId, initial_bytes, variable_bytes,
+    Array, Declaration, DeclarationId, Function, FunctionId, FunctionKind, LaunchBounds, Linkage,
+    Module, ScopeId, StatementId, initial_bytes, variable_bytes,
 };
 use crate::run::{LaunchValueError, WarpTensorMemory, elements};
-use crate::syntax::{LineIndex, Position, StateSpace};
+use crate::syntax::{LineIndex, Position, Span, StateSpace};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{AddressMap, AddressSpace};
 
 /// The default limit on warp instructions. It ends kernels that loop forever.
 const STEPS: u64 = 1 << 32;
+
+/// The default size of the heap of `malloc`.
+const HEAP: u64 = 8 << 20;
 
 /// The most shared memory of a block, in bytes. More than any GPU has.
 const MAX_SHARED: u64 = 1 << 20;
@@ -50,6 +55,9 @@ pub struct KernelLaunch {
     pub shared_bytes: u64,
     /// The bytes of each parameter in order, little-endian.
     pub parameters: Vec<Vec<u8>>,
+    /// The size of the heap of `malloc` in bytes, 8 MiB as CUDA's `cudaLimitMallocHeapSize`. Memory that earlier
+    /// launches have not freed counts, too.
+    pub heap_bytes: u64,
     /// The maximum number of warp instructions. Exceeding it is [`KernelError::Steps`].
     pub steps: u64,
     /// Whether loads of uninitialized shared or local memory are faults.
@@ -80,6 +88,7 @@ impl KernelLaunch {
             block,
             shared_bytes: 0,
             parameters: Vec::new(),
+            heap_bytes: HEAP,
             steps: STEPS,
             checks_uninitialized: false,
             checks_races: false,
@@ -173,6 +182,51 @@ pub enum KernelError {
     /// A block has no threads, or more than a GPU supports.
     #[error("a block of {x} x {y} x {z} threads: 1 to 1024 are possible", x = .0[0], y = .0[1], z = .0[2])]
     BlockSize([u32; 3]),
+    /// A block has other sizes than the kernel requires.
+    #[error(
+        "a block of {gx} x {gy} x {gz} threads: `.reqntid` in line {line} requires {x} x {y} x {z}",
+        gx = given[0], gy = given[1], gz = given[2], x = required[0], y = required[1], z = required[2]
+    )]
+    RequiredBlock {
+        /// The line of the directive.
+        line: u32,
+        /// The sizes of the directive.
+        required: [u32; 3],
+        /// The sizes of the launch.
+        given: [u32; 3],
+    },
+    /// A block has more threads than the kernel permits.
+    #[error("a block of {given} threads: `.maxntid` in line {line} permits {max}")]
+    MaxBlock {
+        /// The line of the directive.
+        line: u32,
+        /// The product of the directive's sizes.
+        max: u64,
+        /// The threads of a block of the launch.
+        given: u64,
+    },
+    /// The grid cannot be divided into the clusters that the kernel requires.
+    #[error(
+        "a grid of {gx} x {gy} x {gz} blocks is no multiple of the clusters of {x} x {y} x {z} that line {line} requires",
+        gx = given[0], gy = given[1], gz = given[2], x = required[0], y = required[1], z = required[2]
+    )]
+    GridOfClusters {
+        /// The line of the directive.
+        line: u32,
+        /// The sizes of a cluster.
+        required: [u32; 3],
+        /// The grid of the launch.
+        given: [u32; 3],
+    },
+    /// The kernel needs clusters of several blocks, or an instruction names its cluster. Each block would run alone,
+    /// and read its own memory in place of its neighbour's.
+    #[error("line {line}: `{text}` needs a cluster, and launches with clusters are not executed")]
+    Cluster {
+        /// The line of the directive or of the instruction.
+        line: u32,
+        /// Its text.
+        text: String,
+    },
     /// The grid has no blocks.
     #[error("a grid of {x} x {y} x {z} blocks", x = .0[0], y = .0[1], z = .0[2])]
     GridSize([u32; 3]),
@@ -257,6 +311,10 @@ pub struct KernelResult {
     /// The unknown bytes of buffers, of an image and of variables that the launch has written, in the order of their
     /// addresses.
     pub unknown: Vec<UnknownBytes>,
+    /// The text that `printf` has printed, in order of execution; the first MiB of it.
+    pub printed: Vec<u8>,
+    /// The size of the whole text in bytes.
+    pub printed_bytes: u64,
 }
 
 impl KernelResult {
@@ -296,6 +354,11 @@ pub trait MemoryObserver {
     /// Called after each memory instruction of a warp. `cp.async` makes two accesses of [`AccessKind::Copy`]: first to
     /// global memory, then to shared memory.
     fn access(&mut self, access: &MemoryAccess<'_>);
+
+    /// Called with the text of each call of `printf`, a thread at a time.
+    fn printed(&mut self, text: &[u8]) {
+        let _ = text;
+    }
 
     /// Whether the observer reads [`MemoryAccess::values`]. They are zero otherwise, because collecting the bytes of
     /// each lane costs more than the access itself.
@@ -471,6 +534,10 @@ impl<'m> Kernel<'m> {
         self.check(launch)?;
         let (surroundings, shared) = self.place(launch, memory)?;
         let code = compile(self.module, self.id, &surroundings);
+        if let Some(statement) = code.of_cluster {
+            let (line, text) = self.written(statement, &LineIndex::new(self.module.source()));
+            return Err(KernelError::Cluster { line, text });
+        }
         let shape = Shape {
             blocks: launch.grid,
             threads: launch.block,
@@ -491,6 +558,9 @@ impl<'m> Kernel<'m> {
             counts: LaunchCounts::default(),
             step_limit: launch.steps,
             tracks_writes: launch.checks_uninitialized,
+            heap_bytes: launch.heap_bytes,
+            printed: Vec::new(),
+            printed_bytes: 0,
             faults: Vec::new(),
             fault_count: 0,
             skipped: BTreeMap::new(),
@@ -500,6 +570,7 @@ impl<'m> Kernel<'m> {
             polls: 0,
             interrupt,
             is_interrupted: false,
+            is_trapped: false,
             yields: false,
             races: launch.checks_races.then(RaceCheck::default),
             last_loop: None,
@@ -510,7 +581,9 @@ impl<'m> Kernel<'m> {
         if engine.is_interrupted {
             return Err(KernelError::Interrupted);
         }
-        if let Err(statement) = ended {
+        if let Err(statement) = ended
+            && !engine.is_trapped
+        {
             let (line, text) = self.written(engine.last_loop.unwrap_or(statement), &lines);
             return Err(KernelError::Steps { steps: launch.steps, line, text });
         }
@@ -521,8 +594,8 @@ impl<'m> Kernel<'m> {
         let skipped = skipped.collect();
         let faults = engine.faults.iter().map(|fault| self.fault(fault, &engine, &lines)).collect();
         let unknown = self.unknown_bytes(&engine, &lines);
-        let (counts, fault_count) = (engine.counts, engine.fault_count);
-        Ok(KernelResult { counts, faults, fault_count, skipped, unknown })
+        let Engine { counts, fault_count, printed, printed_bytes, .. } = engine;
+        Ok(KernelResult { counts, faults, fault_count, skipped, unknown, printed, printed_bytes })
     }
 
     fn check(&self, launch: &KernelLaunch) -> Result<(), KernelError> {
@@ -533,6 +606,7 @@ impl<'m> Kernel<'m> {
         if launch.grid.contains(&0) {
             return Err(KernelError::GridSize(launch.grid));
         }
+        self.check_bounds(launch)?;
         let sizes = self.parameter_bytes();
         let (expected, given) = (sizes.len(), launch.parameters.len());
         if expected != given {
@@ -557,6 +631,43 @@ impl<'m> Kernel<'m> {
             }
         }
         Ok(())
+    }
+
+    /// Checks the sizes of a launch against the directives of the kernel.
+    fn check_bounds(&self, launch: &KernelLaunch) -> Result<(), KernelError> {
+        let LaunchBounds { required_block, max_block, required_cluster, explicit_cluster, .. } =
+            self.function.bounds;
+        let line = |place: Span| LineIndex::new(self.module.source()).position(place.start).line;
+        let product = |sizes: [u32; 3]| {
+            sizes.iter().fold(1_u64, |all, size| all.saturating_mul(u64::from(*size)))
+        };
+        let cluster = |place: Span| {
+            let text = self.module.text(place).split_whitespace().collect::<Vec<_>>().join(" ");
+            KernelError::Cluster { line: line(place), text }
+        };
+        if let Some((required, place)) = required_block.filter(|of| of.0 != launch.block) {
+            let (line, given) = (line(place), launch.block);
+            return Err(KernelError::RequiredBlock { line, required, given });
+        }
+        if let Some((sizes, place)) = max_block {
+            let (max, given) = (product(sizes), product(launch.block));
+            if given > max {
+                return Err(KernelError::MaxBlock { line: line(place), max, given });
+            }
+        }
+        match (required_cluster, explicit_cluster) {
+            (Some((required, place)), _) if product(required) != 1 => {
+                let given = launch.grid;
+                let divides =
+                    required.iter().zip(given).all(|(size, of)| of.checked_rem(*size) == Some(0));
+                Err(match divides {
+                    true => cluster(place),
+                    false => KernelError::GridOfClusters { line: line(place), required, given },
+                })
+            }
+            (None, Some(place)) => Err(cluster(place)),
+            _ => Ok(()),
+        }
     }
 
     /// Places the module's variables and the parameters in memory. Also returns the size of shared memory.
@@ -632,7 +743,8 @@ impl<'m> Kernel<'m> {
         let overrides = launch.registers.iter().cloned().collect();
         let has_tensor_memory = launch.tensor.is_some();
         let map = AddressMap::default();
-        Ok((Surroundings { variables, map, has_tensor_memory, overrides }, shared))
+        let tracks_writes = launch.checks_uninitialized;
+        Ok((Surroundings { variables, map, has_tensor_memory, tracks_writes, overrides }, shared))
     }
 
     fn place_parameters(
@@ -715,6 +827,13 @@ impl<'m> Kernel<'m> {
             FaultKind::BranchIndex => KernelFaultKind::BranchIndex,
             FaultKind::NoFunction { address } => KernelFaultKind::NoFunction { address: *address },
             FaultKind::Tensor(fault) => KernelFaultKind::TensorMemory(*fault),
+            FaultKind::Assertion(assertion) => {
+                KernelFaultKind::Assertion(Assertion::clone(assertion))
+            }
+            FaultKind::Printf(fault) => KernelFaultKind::Printf(PrintfFault::clone(fault)),
+            FaultKind::UseAfterFree { bytes } => KernelFaultKind::UseAfterFree { bytes: *bytes },
+            FaultKind::DoubleFree => KernelFaultKind::DoubleFree,
+            FaultKind::InvalidFree => KernelFaultKind::InvalidFree,
             FaultKind::Unknown { what, origin } => KernelFaultKind::UnknownValue {
                 what,
                 cause: self.cause(*origin, engine.code, lines),

@@ -20,6 +20,15 @@ const FIRST: u64 = 0x8000_0000;
 /// The first address after the windows of generic addresses.
 const AFTER_WINDOWS: u64 = 0x1_0000_0000;
 
+/// The lowest address of the heap of `malloc`.
+const FIRST_OF_HEAP: u64 = 0x7000_0000_0000;
+
+/// The sizes on that heap are multiples of this many bytes.
+const HEAP_UNIT: u64 = 16;
+
+/// The most freed allocations of the heap that are remembered.
+const MAX_FREED: usize = 1 << 16;
+
 /// The alignment of allocations, as of `cudaMalloc`.
 const ALIGNMENT: u64 = 256;
 
@@ -69,6 +78,11 @@ pub enum AllocationUse {
     Shared,
     /// The local memory of a thread.
     Local,
+    /// Memory that a kernel has allocated with `malloc`.
+    Heap {
+        /// The size in bytes.
+        bytes: u64,
+    },
 }
 
 /// The allocation nearest to an out-of-bounds address.
@@ -191,9 +205,15 @@ pub(super) struct DeviceAllocation {
     pub(super) base: u64,
     pub(super) bytes: Bytes,
     pub(super) purpose: AllocationUse,
+    /// Whether `free` has taken the bytes. The entry stays, without bytes, so that later accesses are known as such.
+    is_freed: bool,
 }
 
 impl DeviceAllocation {
+    fn new(base: u64, bytes: Vec<u8>, purpose: AllocationUse) -> Self {
+        Self { base, bytes: Bytes::new(bytes), purpose, is_freed: false }
+    }
+
     fn end(&self) -> u64 {
         self.base + self.bytes.values.len() as u64
     }
@@ -218,6 +238,25 @@ pub struct DeviceMemory {
     total: u64,
     /// The addresses of the module's variables in the last launch, by name.
     variables: HashMap<String, u64>,
+    heap: Heap,
+}
+
+/// The state of the heap of `malloc`. Its allocations are among the others, at addresses that are never used again.
+#[derive(Clone, Copy, Debug, Default)]
+struct Heap {
+    /// The lowest address that the next allocation tries.
+    next: u64,
+    /// The bytes that are allocated, in whole units.
+    used: u64,
+    /// The entries of freed memory.
+    freed: usize,
+}
+
+/// The reason why memory cannot be freed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FreeError {
+    Twice,
+    NotAllocated,
 }
 
 /// The memory limit of a launch is exceeded.
@@ -290,19 +329,19 @@ impl DeviceMemory {
         let size = bytes.len() as u64;
         self.check_room(size)?;
         self.total += size;
-        let base = self.free(size).ok_or(TooMuchMemory { bytes: size })?;
+        let base = self.free(self.next, size).ok_or(TooMuchMemory { bytes: size })?;
         self.next = base + size + GAP;
         let at = self.allocations.partition_point(|known| known.base < base);
-        self.allocations.insert(at, DeviceAllocation { base, bytes: Bytes::new(bytes), purpose });
+        self.allocations.insert(at, DeviceAllocation::new(base, bytes, purpose));
         Ok(base)
     }
 
     /// The lowest address from `next` on with `size` free bytes and a gap on either side; `None` if there is none.
-    fn free(&self, size: u64) -> Option<u64> {
+    fn free(&self, next: u64, size: u64) -> Option<u64> {
         let windows = AddressMap::default();
         let first_window = windows.shared().base.min(windows.local().base);
         // Ends, because each step skips an allocation or the windows.
-        let mut base = self.next.max(FIRST);
+        let mut base = next.max(FIRST);
         let mut at = self.allocations.partition_point(|known| known.base < base);
         if let Some(before) = at.checked_sub(1).and_then(|before| self.allocations.get(before)) {
             base = base.max(before.end().checked_add(GAP)?);
@@ -319,6 +358,68 @@ impl DeviceMemory {
                 None => return Some(base),
             }
             at += 1;
+        }
+    }
+
+    /// Allocates zeros on the heap of `malloc`. `None` if more than `limit` bytes would be allocated.
+    pub(super) fn allocate_on_heap(
+        &mut self,
+        bytes: u64,
+        limit: u64,
+        is_unwritten: bool,
+    ) -> Option<u64> {
+        let units = bytes.max(1).checked_next_multiple_of(HEAP_UNIT)?;
+        let used = self.heap.used.checked_add(units).filter(|used| *used <= limit)?;
+        self.check_room(bytes).ok()?;
+        let size = usize::try_from(bytes).ok()?;
+        let base = self.free(self.heap.next.max(FIRST_OF_HEAP), bytes)?;
+        let purpose = AllocationUse::Heap { bytes };
+        let mut allocation = DeviceAllocation::new(base, vec![0; size], purpose);
+        if is_unwritten {
+            allocation.bytes.mark(0..size, UNWRITTEN);
+        }
+        self.total += bytes;
+        (self.heap.next, self.heap.used) = (base + bytes + GAP, used);
+        let at = self.allocations.partition_point(|known| known.base < base);
+        self.allocations.insert(at, allocation);
+        Some(base)
+    }
+
+    /// Frees memory of the heap of `malloc`.
+    pub(super) fn free_on_heap(&mut self, base: u64) -> Result<(), FreeError> {
+        let at = self.allocations.binary_search_by_key(&base, |known| known.base);
+        let known = at.ok().and_then(|at| self.allocations.get_mut(at));
+        let known = known.ok_or(FreeError::NotAllocated)?;
+        let AllocationUse::Heap { bytes } = known.purpose else {
+            return Err(FreeError::NotAllocated);
+        };
+        if known.is_freed {
+            return Err(FreeError::Twice);
+        }
+        (known.bytes, known.is_freed) = (Bytes::default(), true);
+        self.total -= bytes;
+        self.heap.used -= bytes.max(1).next_multiple_of(HEAP_UNIT);
+        self.heap.freed += 1;
+        if self.heap.freed > MAX_FREED {
+            // The older half is forgotten: accesses there become ones outside all allocations.
+            let mut left = MAX_FREED / 2;
+            self.allocations.retain(|known| {
+                let is_forgotten = known.is_freed && left > 0;
+                left -= usize::from(is_forgotten);
+                !is_forgotten
+            });
+            self.heap.freed -= MAX_FREED / 2;
+        }
+        Ok(())
+    }
+
+    /// The size of the freed memory that contained an address; `None` if it is not such an address.
+    pub(super) fn freed_around(&self, address: u64) -> Option<u64> {
+        let at = self.allocations.partition_point(|known| known.base <= address).checked_sub(1)?;
+        let known = self.allocations.get(at).filter(|known| known.is_freed)?;
+        match known.purpose {
+            AllocationUse::Heap { bytes } if address - known.base < bytes => Some(bytes),
+            _ => None,
         }
     }
 
@@ -349,7 +450,7 @@ impl DeviceMemory {
             return Err(AllocationError::Overlap { base, purpose, other: other.purpose.clone() });
         }
         self.total += size;
-        self.allocations.insert(at, DeviceAllocation { base, bytes: Bytes::new(bytes), purpose });
+        self.allocations.insert(at, DeviceAllocation::new(base, bytes, purpose));
         Ok(())
     }
 
@@ -428,6 +529,12 @@ impl DeviceMemory {
         self.allocations.get_mut(at)
     }
 
+    /// The allocation that contains an address.
+    pub(super) fn allocation_around(&mut self, address: u64) -> Option<&mut DeviceAllocation> {
+        let at = self.find(address, usize::MAX)?;
+        self.allocations.get_mut(at)
+    }
+
     /// The index of the allocation that contains an address. `hint` is tried first, because successive accesses usually
     /// go to the same allocation.
     #[inline(always)]
@@ -444,7 +551,8 @@ impl DeviceMemory {
 
     /// The allocation nearest to an address.
     pub(super) fn nearest(&self, address: u64) -> Option<NearestAllocation> {
-        let distances = self.allocations.iter().map(|known| {
+        let kept = self.allocations.iter().filter(|known| !known.is_freed);
+        let distances = kept.map(|known| {
             let (side, distance) = if address < known.base {
                 (AllocationSide::Before, known.base - address)
             } else if address < known.end() {

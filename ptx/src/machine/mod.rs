@@ -31,11 +31,13 @@
 //! ```
 
 mod access;
+mod cluster;
 mod code;
 mod compile;
 mod effects;
 mod engine;
 mod exchange;
+mod externals;
 mod fault;
 mod float;
 mod integer;
@@ -44,6 +46,7 @@ mod matrix;
 mod memory;
 mod number;
 mod operations;
+mod printf;
 mod races;
 mod registers;
 mod tensor;
@@ -52,7 +55,10 @@ mod trace;
 mod warp;
 
 pub use self::access::{AccessKind, LaneBytes};
-pub use self::fault::{KernelFault, KernelFaultKind, TensorLoadFault, UnknownBytes, UnknownCause};
+pub use self::fault::{
+    Assertion, KernelFault, KernelFaultKind, PrintfFault, TensorLoadFault, UnknownBytes,
+    UnknownCause,
+};
 pub use self::launch::{
     Kernel, KernelError, KernelLaunch, KernelResult, LaunchCounts, MemoryAccess, MemoryObserver,
     RegisterLanes, SkippedInstruction,

@@ -10,12 +10,14 @@ use super::code::{
 };
 use super::engine::{BARRIERS, Engine, Stop};
 use super::exchange;
+use super::externals;
 use super::fault::FaultKind;
 use super::matrix;
-use super::memory::{LocalMemory, origin_number, unknown_because};
+use super::memory::{LocalMemory, UNWRITTEN, origin_number, unknown_because};
 use super::registers::{CARRY, Origins, Registers, Slot};
 use super::tensor;
 use super::{access, effects};
+use crate::module::FunctionId;
 use warpload::lane::LANES;
 
 /// The instructions that a path executes before another path of its warp gets a turn.
@@ -62,7 +64,7 @@ pub(super) struct Frame {
     /// The offset of its variables in local memory.
     pub(super) local_base: u64,
     /// The call instruction, and the caller's frame; `None` for the kernel.
-    caller: Option<(Pc, usize)>,
+    pub(super) caller: Option<(Pc, usize)>,
     depth: usize,
 }
 
@@ -127,7 +129,7 @@ impl Warp {
         self.free_frames.clear();
         self.free_frames.extend((0..self.frames.len()).rev());
         self.local.reset(engine.tracks_writes);
-        let frame = self.new_frame(engine, 0, 0, None)?;
+        let frame = self.new_frame(engine, 0, 0, None, lanes)?;
         self.ready.push(Path {
             mask: lanes,
             pc: engine.code.functions[0].entry,
@@ -144,12 +146,17 @@ impl Warp {
         function: usize,
         local_base: u64,
         caller: Option<(Pc, usize)>,
+        mask: u32,
     ) -> Result<usize, Stop> {
         let depth = caller.map_or(0, |(_, frame)| self.frames[frame].depth + 1);
         let code = &engine.code.functions[function];
         let fits = self.local.reserve(local_base + code.local_bytes, engine.tracks_writes);
         if depth > MAX_DEPTH || depth * code.rows > MAX_ROWS || !fits {
             return Err(Stop::Lanes(self.alive, FaultKind::StackOverflow));
+        }
+        if engine.tracks_writes {
+            // An earlier call may have used the same memory.
+            self.forget_writes(local_base, code.local_bytes, mask);
         }
         let template = &engine.templates[function];
         let at = match self.free_frames.pop() {
@@ -175,6 +182,14 @@ impl Warp {
             }
         }
         Ok(at)
+    }
+
+    /// Marks local memory as unwritten in the lanes of a mask.
+    fn forget_writes(&mut self, offset: u64, bytes: u64, mask: u32) {
+        for lane in lanes(mask) {
+            let at = self.local.place(lane, offset);
+            self.local.bytes.mark(at..at + bytes as usize, UNWRITTEN);
+        }
     }
 
     /// Executes paths until the block has to act.
@@ -371,8 +386,12 @@ impl Warp {
             Action::Trap => {
                 if exec != 0 {
                     engine.fault(FaultKind::Trap, op, self.number, exec.trailing_zeros(), 0);
+                    // "Abort execution": of the grid, and no later block begins.
+                    engine.is_trapped = true;
+                    return Err(Stop::Steps(op.statement));
                 }
-                return Ok(self.leave(path, exec, engine, true));
+                path.pc += 1;
+                return Ok(Next::Goes);
             }
             Action::Barrier(barrier) => {
                 if exec != 0 {
@@ -411,6 +430,10 @@ impl Warp {
                 } else {
                     frame.registers.broadcast(op.d, address as u32);
                 }
+            }
+            Action::Declared { offset, bytes } => {
+                let base = self.frames[path.frame].local_base;
+                self.forget_writes(base + offset, *bytes, exec);
             }
             Action::ActiveMask => {
                 let registers = &mut self.frames[path.frame].registers;
@@ -586,7 +609,9 @@ impl Warp {
         engine: &mut Engine<'_>,
     ) -> Result<Next, Stop> {
         let mut parts: Vec<(usize, u32)> = Vec::new();
+        let mut externals: Vec<(FunctionId, u32)> = Vec::new();
         match call.target {
+            CallTarget::External(function) => externals.push((function, exec)),
             CallTarget::Direct(function) => parts.push((function, exec)),
             CallTarget::Indirect(slot) => {
                 self.need(path, slot, exec, "the address of a function")?;
@@ -597,6 +622,15 @@ impl Warp {
                         super::compile::function_address(code.function) == address
                     };
                     let function = engine.code.functions.iter().position(is_called);
+                    let external = super::compile::function_at(address)
+                        .filter(|function| engine.code.externals.contains_key(function));
+                    if let Some(external) = external {
+                        match externals.iter_mut().find(|part| part.0 == external) {
+                            Some(part) => part.1 |= 1 << lane,
+                            None => externals.push((external, 1 << lane)),
+                        }
+                        continue;
+                    }
                     let function = function
                         .ok_or(Stop::Lanes(1 << lane, FaultKind::NoFunction { address }))?;
                     match parts.iter_mut().find(|part| part.0 == function) {
@@ -606,6 +640,28 @@ impl Warp {
                 }
             }
         }
+        let mut ended = 0;
+        for (function, mask) in externals {
+            if let Some(external) = engine.code.externals.get(&function).copied() {
+                ended |= externals::call(self, path, (op, call), external, mask, engine);
+            }
+        }
+        if ended != 0 {
+            self.alive &= !ended;
+            self.forsake(ended, path.join, None);
+            path.mask &= !ended;
+        }
+        if parts.is_empty() {
+            path.pc += 1;
+            if ended == 0 {
+                return Ok(Next::Goes);
+            }
+            if path.mask != 0 {
+                self.ready.push(*path);
+            }
+            return Ok(Next::Event(Event::Ended));
+        }
+        let exec = parts.iter().fold(0, |all, part| all | part.1);
         let caller = &self.frames[path.frame];
         let base = caller.local_base + engine.code.functions[caller.function].local_bytes;
         let (pc, back) = (path.pc, path.pc + 1);
@@ -620,9 +676,9 @@ impl Warp {
                 Some(self.add_join(join))
             }
         };
-        let mut has_ended = false;
+        let mut has_ended = ended != 0;
         for (function, mask) in parts {
-            let frame = match self.new_frame(engine, function, base, Some((pc, path.frame))) {
+            let frame = match self.new_frame(engine, function, base, Some((pc, path.frame)), mask) {
                 Ok(frame) => frame,
                 Err(Stop::Lanes(_, kind)) => {
                     self.end(mask, all, &kind, op, engine);

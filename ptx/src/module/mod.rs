@@ -229,8 +229,26 @@ pub struct Function {
     pub returns: Range<usize>,
     /// Its parameters, as indices into [`Module::declarations`].
     pub parameters: Range<usize>,
+    /// The conditions that its directives set for launches.
+    pub bounds: LaunchBounds,
     /// Its statements, as indices into [`Module::statements`]; `None` for a prototype.
     pub body: Option<Range<usize>>,
+}
+
+/// The conditions that the directives of a function set for its launches, with the directives' places.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LaunchBounds {
+    /// `.reqntid`: the threads of every block along x, y and z.
+    pub required_block: Option<([u32; 3], Span)>,
+    /// `.maxntid`: the product of its sizes is the most threads of a block.
+    pub max_block: Option<([u32; 3], Span)>,
+    /// `.reqnctapercluster`: the blocks of every cluster along x, y and z.
+    pub required_cluster: Option<([u32; 3], Span)>,
+    /// `.explicitcluster` or `.blocksareclusters`: the launch must say the size of its clusters.
+    pub explicit_cluster: Option<Span>,
+    /// `.noreturn`: a call of the function does not return.
+    pub is_noreturn: bool,
 }
 
 /// A kernel or a device function.

@@ -2,9 +2,10 @@
 
 use super::{Reader, Step};
 use crate::module::{
-    Function, FunctionId, FunctionKind, Linkage, MistakeKind, Role, Scope, ScopeId,
+    Function, FunctionId, FunctionKind, LaunchBounds, Linkage, MistakeKind, Role, Scope, ScopeId,
 };
-use crate::syntax::TokenKind;
+use crate::syntax::expression::integer;
+use crate::syntax::{Span, TokenKind};
 
 /// Directives of a module that cannot be properties of a function.
 const MODULE_DIRECTIVES: [&str; 21] = [
@@ -83,9 +84,14 @@ impl Reader<'_> {
             scope: self.scope,
             returns: first..after_returns,
             parameters: after_returns..after_parameters,
+            bounds: LaunchBounds::default(),
             body: None,
         });
-        let has_body = self.function_directives()?;
+        let mut bounds = LaunchBounds::default();
+        let has_body = self.function_directives(&mut bounds)?;
+        if let Some(function) = self.module.functions.last_mut() {
+            function.bounds = bounds;
+        }
         let text = name.text(self.module.source);
         if has_body {
             self.module.function_names.insert(text, id);
@@ -104,8 +110,9 @@ impl Reader<'_> {
     /// Reads `.maxntid 128, 1, 1 .noreturn` up to the body, whose brace stays current, or past the end of a prototype.
     /// True if there is a body. A prototype may lack its semicolon, because the next directive of the module ends it as
     /// well.
-    fn function_directives(&mut self) -> Step<bool> {
+    fn function_directives(&mut self, bounds: &mut LaunchBounds) -> Step<bool> {
         let mut is_pragma = false;
+        let mut sizes = None;
         loop {
             match self.words.kind() {
                 TokenKind::Punctuation(b'{') => return Ok(true),
@@ -124,9 +131,18 @@ impl Reader<'_> {
                     if !FUNCTION_DIRECTIVES.contains(&self.words.text()) {
                         self.mistake(MistakeKind::Directive)?;
                     }
+                    sizes = bounds.directive(self.words.text(), self.words.span());
                 }
-                TokenKind::Number
-                | TokenKind::Word
+                TokenKind::Number => {
+                    // The numbers of a directive are its sizes along x, y and z; left out, they are 1.
+                    if let Some((place, axis @ 0..3)) = &mut sizes {
+                        let size = integer(self.words.text());
+                        let size = size.and_then(|size| u32::try_from(size).ok());
+                        bounds.set_size(*place, *axis, size.unwrap_or(u32::MAX), self.words.span());
+                        *axis += 1;
+                    }
+                }
+                TokenKind::Word
                 | TokenKind::Quoted
                 | TokenKind::Punctuation(b',' | b'(' | b')') => {}
                 _ => return Err(self.expected("`{` or `;`")),
@@ -151,4 +167,49 @@ impl Reader<'_> {
         debug_assert!(parent.is_some(), "`enter` opened a scope inside another");
         self.scope = parent.unwrap_or(ScopeId::MODULE);
     }
+}
+
+impl LaunchBounds {
+    /// Notes a directive. Returns the bound that its numbers set, and the first axis.
+    fn directive(&mut self, text: &str, span: Span) -> Option<(Bound, usize)> {
+        let bound = match text {
+            ".reqntid" => Bound::RequiredBlock,
+            ".maxntid" => Bound::MaxBlock,
+            ".reqnctapercluster" => Bound::RequiredCluster,
+            ".explicitcluster" | ".blocksareclusters" => {
+                self.explicit_cluster = Some(span);
+                return None;
+            }
+            ".noreturn" => {
+                self.is_noreturn = true;
+                return None;
+            }
+            _ => return None,
+        };
+        *self.bound(bound) = Some(([1; 3], span));
+        Some((bound, 0))
+    }
+
+    fn bound(&mut self, bound: Bound) -> &mut Option<([u32; 3], Span)> {
+        match bound {
+            Bound::RequiredBlock => &mut self.required_block,
+            Bound::MaxBlock => &mut self.max_block,
+            Bound::RequiredCluster => &mut self.required_cluster,
+        }
+    }
+
+    fn set_size(&mut self, bound: Bound, axis: usize, size: u32, place: Span) {
+        if let Some((sizes, span)) = self.bound(bound) {
+            sizes[axis] = size;
+            span.end = place.end;
+        }
+    }
+}
+
+/// A directive with sizes along x, y and z.
+#[derive(Clone, Copy)]
+enum Bound {
+    RequiredBlock,
+    MaxBlock,
+    RequiredCluster,
 }
