@@ -8,6 +8,7 @@ use super::memory::{
     unknown_because,
 };
 use super::number::NumberType as T;
+use super::races::{Performer, SharedAccess};
 use super::registers::{Registers, Slot};
 use super::warp::{Path, Warp, lanes};
 use warpload::lane::LANES;
@@ -50,7 +51,18 @@ pub(super) fn execute(
             find_addresses(run.warp, path, source, source_offset, exec, &mut from)?;
             run.copy(&from, bytes, source_size, engine)
         }
+    }?;
+    if let (Some(races), true) = (&mut engine.races, access.is_ordered) {
+        let (warp, lanes) = (warp.number, exec);
+        // An mbarrier releases and acquires by itself.
+        if matches!(access.kind, MemoryKind::Store | MemoryKind::Atomic(_)) {
+            races.write_strongly(warp, lanes);
+        }
+        if matches!(access.kind, MemoryKind::Load | MemoryKind::Atomic(_)) {
+            races.read_strongly(warp, lanes);
+        }
     }
+    Ok(())
 }
 
 /// Computes the addresses of the lanes.
@@ -260,13 +272,13 @@ impl Access<'_, '_> {
         }
         let mut seen = LaneBytes::default();
         let mut faults: Vec<(usize, Missing)> = Vec::new();
-        let mut shared: Vec<(usize, usize)> = Vec::new();
+        let mut shared: Vec<(usize, usize, u32)> = Vec::new();
         let (mut unwritten, mut done) = (0, 0);
         // The lanes where each element is unknown, and the flags of the first one.
         let (mut unknown, mut unknown_flags) = ([0; MAX_ELEMENTS], 0);
         let (size, scalar) = (self.access.size as usize, self.access.scalar);
         let is_observed = engine.observes_values();
-        let is_checked = engine.races.is_some() && !self.access.is_ordered;
+        let is_checked = engine.races.is_some();
         let (mut memories, registers) = parts(self.warp, self.path, engine);
         for lane in lanes(self.exec) {
             match memories.find(self.access.space, self.addresses[lane], bytes, lane) {
@@ -286,7 +298,7 @@ impl Access<'_, '_> {
                     }
                     done |= 1 << lane;
                     if let (true, Found::Shared(at)) = (is_checked, found) {
-                        shared.push((lane, at));
+                        shared.push((lane, at, 0));
                     }
                     for (part, element) in values.chunks_exact(size).zip(&self.access.elements) {
                         let Some(element) = element else { continue };
@@ -320,12 +332,8 @@ impl Access<'_, '_> {
         for (lane, missing) in faults {
             self.missing(lane, missing, bytes, engine);
         }
-        self.check_races(&shared, false, engine);
-        if unwritten != 0 && engine.tracks_writes {
-            for lane in lanes(unwritten) {
-                self.fault(lane, FaultKind::Uninitialized, engine);
-            }
-        }
+        self.check_races(&shared, false, bytes, engine);
+        self.check_written(unwritten, engine);
         self.observe(AccessKind::Load, done, &seen, engine);
         Ok(())
     }
@@ -339,8 +347,8 @@ impl Access<'_, '_> {
         }
         let mut seen = LaneBytes::default();
         let mut faults: Vec<(usize, Missing)> = Vec::new();
-        let mut shared: Vec<(usize, usize)> = Vec::new();
-        let is_checked = engine.races.is_some() && !self.access.is_ordered;
+        let mut shared: Vec<(usize, usize, u32)> = Vec::new();
+        let is_checked = engine.races.is_some();
         let size = self.access.size as usize;
         let mut done = 0;
         let marks = self.unknown_flags(engine);
@@ -366,9 +374,9 @@ impl Access<'_, '_> {
                 Ok(found) => {
                     let (region, offset) = memories.at_mut(found);
                     let end = offset + bytes as usize;
-                    let is_changed = region.values.get(offset..end) != values.get(..bytes as usize);
-                    if let (true, true, Found::Shared(at)) = (is_checked, is_changed, found) {
-                        shared.push((lane, at));
+                    if let (true, Found::Shared(at)) = (is_checked, found) {
+                        let old = region.values.get(offset..end).unwrap_or_default();
+                        shared.push((lane, at, changed(old, &values)));
                     }
                     if let Some(place) = region.values.get_mut(offset..end) {
                         place.copy_from_slice(&values[..bytes as usize]);
@@ -386,7 +394,7 @@ impl Access<'_, '_> {
         for (lane, missing) in faults {
             self.missing(lane, missing, bytes, engine);
         }
-        self.check_races(&shared, true, engine);
+        self.check_races(&shared, true, bytes, engine);
         self.observe(AccessKind::Store, done, &seen, engine);
         Ok(())
     }
@@ -406,7 +414,7 @@ impl Access<'_, '_> {
 
     /// Executes an atomic operation without a lookup for each lane. Returns false like [`Self::load_at_once`].
     fn atomic_at_once(&mut self, operation: Atomic, engine: &mut Engine<'_>) -> bool {
-        if engine.observes_values() {
+        if engine.observes_values() || engine.races.is_some() {
             return false;
         }
         let (size, exec, scalar) = (self.access.size, self.exec, self.access.scalar);
@@ -449,7 +457,10 @@ impl Access<'_, '_> {
         }
         let mut seen = LaneBytes::default();
         let (scalar, rows) = (self.access.scalar, self.access.scalar.bits().div_ceil(32));
-        let mut done = 0;
+        let mut shared: Vec<(usize, usize, u32)> = Vec::new();
+        let (mut unwritten, mut done) = (0, 0);
+        // An exchange whose result is not wanted is a store.
+        let reads = operation != Atomic::Exchange || self.access.elements.iter().any(Option::is_some);
         let mut lost_results: Vec<(Slot, u8)> = Vec::new();
         for lane in lanes(self.exec) {
             let (mut memories, registers) = parts(self.warp, self.path, engine);
@@ -475,7 +486,12 @@ impl Access<'_, '_> {
             };
             let (mut memories, registers) = parts(self.warp, self.path, engine);
             let flushes = flushes(operation, scalar, found);
+            if let Found::Shared(at) = found {
+                shared.push((lane, at, u32::MAX));
+            }
             let (region, offset) = memories.at_mut(found);
+            let flags = region.flags(offset..offset + bytes as usize);
+            unwritten |= u32::from(reads && flags & UNWRITTEN != 0) << lane;
             for (part, result) in self.access.elements.iter().enumerate() {
                 let at = offset + part * size;
                 let before = region.flags(at..at + size);
@@ -505,6 +521,8 @@ impl Access<'_, '_> {
             }
             done |= 1 << lane;
         }
+        self.check_races(&shared, true, bytes, engine);
+        self.check_written(unwritten, engine);
         self.observe(AccessKind::Atomic, done, &seen, engine);
         Ok(())
     }
@@ -525,7 +543,7 @@ impl Access<'_, '_> {
         engine.counts.stores += 1;
         let mut seen = LaneBytes::default();
         let mut done = 0;
-        let mut shared: Vec<(usize, usize)> = Vec::new();
+        let mut shared: Vec<(usize, usize, u32)> = Vec::new();
         for lane in lanes(self.exec) {
             let (mut memories, registers) = parts(self.warp, self.path, engine);
             let read = match source_size {
@@ -567,15 +585,16 @@ impl Access<'_, '_> {
                     Ok(found) => {
                         let (region, offset) = memories.at_mut(found);
                         let place = offset..offset + bytes as usize;
+                        if let Found::Shared(at) = found {
+                            let old = region.values.get(place.clone()).unwrap_or_default();
+                            shared.push((lane, at, changed(old, &values)));
+                        }
                         if let Some(to) = region.values.get_mut(place.clone()) {
                             to.copy_from_slice(&values[..bytes as usize]);
                         }
                         region.mark_each(place, &flags);
                         seen[lane][..16].copy_from_slice(&values);
                         done |= 1 << lane;
-                        if let Found::Shared(at) = found {
-                            shared.push((lane, at));
-                        }
                     }
                     Err(missing) => {
                         let address = engine.generic(self.access.space, self.addresses[lane]);
@@ -588,7 +607,7 @@ impl Access<'_, '_> {
                 engine.fault(kind, self.op, self.warp.number, lane as u32, address);
             }
         }
-        self.check_races(&shared, true, engine);
+        self.check_races(&shared, true, bytes, engine);
         let source = (AccessKind::Copy, AddressedSpace::Global, bytes);
         engine.observe(self.op, self.warp.number, source, done, from, &seen);
         self.observe(AccessKind::Copy, done, &seen, engine);
@@ -626,6 +645,7 @@ impl Access<'_, '_> {
                 _ => registers.get::<u32>(self.op.a)[lane].into(),
             };
             let (region, offset) = memories.at_mut(found);
+            let is_unwritten = region.flags(offset..offset + 8) & UNWRITTEN != 0;
             // An operation that is not executed may have changed it.
             let before = match operation {
                 Mbarrier::Init | Mbarrier::Invalidate => 0,
@@ -653,12 +673,14 @@ impl Access<'_, '_> {
                 place.copy_from_slice(&new.to_le_bytes());
             }
             region.mark(offset..offset + 8, before);
-            let is_phase_over = (new ^ state) & PHASE != 0;
+            let is_phase_over = operation != Mbarrier::Init && (new ^ state) & PHASE != 0;
+            let mut is_waited = false;
             if let Some(element) = result {
                 if let Mbarrier::Wait { is_parity } = operation {
                     let waited = if is_parity { (argument & 1) << 63 } else { argument & PHASE };
                     let is_over = phase != waited;
                     has_failed |= !is_over;
+                    is_waited = is_over;
                     registers.set_predicate(element.slot, u32::from(is_over) << lane, 1 << lane);
                 } else {
                     registers.set_lane(element.slot, element.rows, lane, state.into());
@@ -670,8 +692,12 @@ impl Access<'_, '_> {
                     registers.forget(element.slot, 1 << lane, origin);
                 }
             }
-            if is_phase_over {
-                engine.pass_barrier();
+            if is_unwritten && operation != Mbarrier::Init {
+                self.check_written(1 << lane, engine);
+            }
+            if let Found::Shared(at) = found {
+                self.check_races(&[(lane, at, u32::MAX)], writes(operation), 8, engine);
+                self.order(operation, at, lane, is_phase_over, is_waited, engine);
             }
         }
         engine.yields |= has_failed;
@@ -695,11 +721,62 @@ impl Access<'_, '_> {
         Ok(())
     }
 
-    /// Checks the lanes that access shared memory for races.
-    fn check_races(&self, places: &[(usize, usize)], is_store: bool, engine: &mut Engine<'_>) {
-        let bytes = self.access.bytes() as usize;
-        for (lane, at) in places {
-            engine.check_race(self.op, *at..at + bytes, is_store, self.warp.number, *lane);
+    /// Checks accesses to shared memory for races: lanes, offsets, and the bytes that change.
+    fn check_races(
+        &self,
+        places: &[(usize, usize, u32)],
+        is_store: bool,
+        bytes: u32,
+        engine: &mut Engine<'_>,
+    ) {
+        if engine.races.is_none() {
+            return;
+        }
+        for (lane, at, changed) in places {
+            engine.check_race(SharedAccess {
+                place: *at..at + bytes as usize,
+                write: is_store.then_some(*changed),
+                is_strong: is_strong(self.access),
+                warp: self.warp.number,
+                performer: Performer::Lane(*lane),
+                statement: self.op.statement,
+            });
+        }
+    }
+
+    /// Tells the race detector what an mbarrier operation of a lane orders.
+    fn order(
+        &self,
+        operation: Mbarrier,
+        at: usize,
+        lane: usize,
+        is_phase_over: bool,
+        is_waited: bool,
+        engine: &mut Engine<'_>,
+    ) {
+        let Some(races) = &mut engine.races else { return };
+        let warp = self.warp.number;
+        match operation {
+            Mbarrier::Arrive | Mbarrier::ArriveDrop | Mbarrier::ArriveNoComplete => {
+                races.arrive_at(at, warp, lane);
+            }
+            Mbarrier::Wait { .. } if is_waited => races.acquire(warp, 1 << lane),
+            Mbarrier::Wait { .. }
+            | Mbarrier::Init
+            | Mbarrier::Invalidate
+            | Mbarrier::ExpectTx => {}
+        }
+        if is_phase_over {
+            races.end_phase(at);
+        }
+    }
+
+    /// Reports the lanes that have read unwritten bytes.
+    fn check_written(&self, unwritten: u32, engine: &mut Engine<'_>) {
+        if engine.tracks_writes {
+            for lane in lanes(unwritten) {
+                self.fault(lane, FaultKind::Uninitialized, engine);
+            }
         }
     }
 
@@ -768,6 +845,24 @@ pub enum AccessKind {
     Atomic,
     /// A copy from global to shared memory: `cp.async`.
     Copy,
+}
+
+/// The bytes that a store changes, bit 0 for the first.
+fn changed(old: &[u8], new: &[u8]) -> u32 {
+    let bits = old.iter().zip(new).enumerate().take(32);
+    bits.fold(0, |all, (at, (old, new))| all | u32::from(old != new) << at)
+}
+
+/// Whether an mbarrier operation changes the word. A wait only reads it.
+fn writes(operation: Mbarrier) -> bool {
+    !matches!(operation, Mbarrier::Wait { .. })
+}
+
+/// Whether two such accesses are no race. `mbarrier.init` and `mbarrier.inval` are not atomic. [PTX ISA,
+/// "mbarrier.init"]
+fn is_strong(access: &MemoryOp) -> bool {
+    let kind = access.kind;
+    access.is_ordered && !matches!(kind, MemoryKind::Mbarrier(Mbarrier::Init | Mbarrier::Invalidate))
 }
 
 /// Reads a number of up to 8 bytes, little-endian.

@@ -86,6 +86,8 @@ pub(super) enum Action {
         offset: u64,
         bytes: u64,
     },
+    /// A fence, or the order of an access before or after it. Only the race detector needs it.
+    Fence,
     /// An unsupported instruction. All that it would write becomes unknown.
     NotExecuted(Box<Effects>),
     /// An instruction without an effect here.

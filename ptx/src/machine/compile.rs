@@ -691,14 +691,13 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                 self.emit(Action::TensorLoad(Box::new(op)));
                 Ok(())
             }
+            Opcode::Fence | Opcode::Membar => self.control(Action::Fence),
             Opcode::Nop
             | Opcode::Brkpt
             | Opcode::PmEvent
             | Opcode::Nanosleep
             | Opcode::SetMaxNReg
             | Opcode::GridDepControl
-            | Opcode::Fence
-            | Opcode::Membar
             | Opcode::Prefetch
             | Opcode::Prefetchu
             | Opcode::ApplyPriority => self.control(Action::Nop),
@@ -988,7 +987,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             return Err(NotExecuted);
         }
         let op = self.access(of, MemoryKind::Load, scalar, elements)?;
-        self.control(Action::Memory(Box::new(op)))
+        self.emit_ordered(of, op);
+        Ok(())
     }
 
     fn store(&mut self, of: &PtxInstruction<'m>, types: &[T]) -> Compiled<()> {
@@ -1002,7 +1002,30 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             return Err(NotExecuted);
         }
         let op = self.access(of, MemoryKind::Store, scalar, elements)?;
-        self.control(Action::Memory(Box::new(op)))
+        self.emit_ordered(of, op);
+        Ok(())
+    }
+
+    /// Emits an access between the fences that its order implies: a release is a fence and a strong write, an acquire
+    /// is a strong read and a fence.
+    fn emit_ordered(&mut self, of: &PtxInstruction<'m>, op: MemoryOp) -> &mut Op {
+        let (releases, acquires) = match of.order().map(|order| order.0) {
+            Some(MemoryOrder::Release) => (true, false),
+            Some(MemoryOrder::Acquire) => (false, true),
+            Some(MemoryOrder::AcqRel | MemoryOrder::Sc) => (true, true),
+            Some(MemoryOrder::Weak | MemoryOrder::Volatile | MemoryOrder::Relaxed) | None => {
+                (false, false)
+            }
+        };
+        if releases {
+            self.emit(Action::Fence);
+        }
+        let at = self.code.ops.len();
+        self.emit(Action::Memory(Box::new(op)));
+        if acquires {
+            self.emit(Action::Fence);
+        }
+        &mut self.code.ops[at]
     }
 
     fn atomic(
@@ -1039,7 +1062,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             return Err(NotExecuted);
         }
         let op = self.access(of, MemoryKind::Atomic(operation), scalar, elements)?;
-        let op = self.emit(Action::Memory(Box::new(op)));
+        let op = self.emit_ordered(of, op);
         (op.a, op.b) = (value, second);
         Ok(())
     }
@@ -1092,13 +1115,10 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         if request.has(Keyword::Mbarrier) {
             // Copies execute at once, so earlier ones are complete. Without `.noinc`, the arrival raises the pending
             // count first, and the count does not change.
-            if !request.has(Keyword::Noinc) {
-                return self.control(Action::Nop);
-            }
-            let one = self.constant(1, 1);
+            let count = self.constant(u64::from(request.has(Keyword::Noinc)), 1);
             let kind = MemoryKind::Mbarrier(Mbarrier::Arrive);
             let op = self.access(of, kind, T::B64, vec![None])?;
-            self.emit(Action::Memory(Box::new(op))).a = one;
+            self.emit(Action::Memory(Box::new(op))).a = count;
             return Ok(());
         }
         let [to, from, bytes, ..] = of.operands else { return Err(NotExecuted) };

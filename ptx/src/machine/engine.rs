@@ -10,7 +10,7 @@ use super::memory::{
     AddressedSpace, AllocationSide, AllocationUse, Bytes, DeviceMemory, MAX_LOCAL,
     NearestAllocation,
 };
-use super::races::RaceCheck;
+use super::races::{Performer, RaceCheck, SharedAccess};
 use super::registers::{Origin, Origins, Registers};
 use super::warp::{Event, Path, Warp, lanes};
 use super::{LaunchCounts, MemoryAccess, MemoryObserver};
@@ -146,6 +146,8 @@ struct Barrier {
     arrived: Vec<u32>,
     /// The number of threads that must arrive; all if `None`.
     threads: Option<u32>,
+    /// For the race detector: the arrivals in order, as warp, lanes and moment.
+    arrivals: Vec<(u32, u32, u64)>,
 }
 
 impl Engine<'_> {
@@ -346,6 +348,7 @@ impl Engine<'_> {
             barrier.waiting.clear();
             barrier.arrived.fill(0);
             barrier.threads = None;
+            barrier.arrivals.clear();
         }
         'round: loop {
             let mut is_stuck = true;
@@ -427,6 +430,9 @@ impl Engine<'_> {
         let threads = op.threads.map(|slot| registers.get::<u32>(slot)[lane]);
         let Some(barrier) = barriers.get_mut(id) else { return false };
         barrier.arrived[warp] |= path.mask;
+        if let Some(races) = &mut self.races {
+            barrier.arrivals.push((warp as u32, path.mask, races.arrive()));
+        }
         barrier.threads = threads.or(barrier.threads);
         if op.kind == BarrierKind::Arrive {
             warps[warp].ready.push(Path { pc: path.pc + 1, ..path });
@@ -444,33 +450,29 @@ impl Engine<'_> {
             return false;
         }
         let is_whole = barrier.threads.is_none();
-        self.pass_barrier();
+        if let Some(races) = &mut self.races {
+            barrier.order(races);
+        }
         barrier.reduce(self.code, warps);
         barrier.open(warps);
         is_whole
     }
 
-    /// Tells the race detector that a barrier orders earlier and later accesses.
-    pub(super) fn pass_barrier(&mut self) {
-        if let Some(races) = &mut self.races {
-            races.pass_barrier();
-        }
-    }
-
     /// Reports a race of an access to shared memory.
-    pub(super) fn check_race(
-        &mut self,
-        op: &Op,
-        place: std::ops::Range<usize>,
-        is_store: bool,
-        warp: u32,
-        lane: usize,
-    ) {
+    pub(super) fn check_race(&mut self, access: SharedAccess) {
         let Some(races) = &mut self.races else { return };
-        let address = self.map.shared().base + place.start as u64;
-        if let Some((other, thread)) = races.access(place, is_store, warp, lane, op.statement) {
+        let address = self.map.shared().base + access.place.start as u64;
+        let (statement, warp) = (access.statement, access.warp);
+        let (Performer::Lane(lane) | Performer::Warp { first: lane, .. }) = access.performer;
+        if let Some((other, thread)) = races.access(access) {
             let thread = self.shape.thread(thread / 32, thread as usize % 32);
-            self.fault(FaultKind::Race { other, thread }, op, warp, lane as u32, address);
+            self.fault_at(
+                FaultKind::Race { other, thread },
+                statement,
+                warp,
+                lane as u32,
+                address,
+            );
         }
     }
 
@@ -507,6 +509,19 @@ impl Barrier {
                 };
                 self.arrived.iter().zip(warps).map(count).sum::<u32>() >= threads
             }
+        }
+    }
+
+    /// Tells the race detector which accesses the open barrier orders: all of the block, or those of its participants
+    /// before their arrival and after their wait.
+    fn order(&mut self, races: &mut RaceCheck) {
+        let arrivals = self.arrivals.drain(..);
+        if self.threads.is_none() {
+            return races.pass_barrier();
+        }
+        arrivals.for_each(|(warp, mask, moment)| races.publish(warp, mask, moment));
+        for (warp, path, _) in &self.waiting {
+            races.acquire(*warp as u32, path.mask);
         }
     }
 

@@ -1,101 +1,288 @@
 //! [`RaceCheck`]: finds data races in shared memory.
 //!
-//! Two threads race if both access a byte, at least one writes, and no barrier is between the accesses. A barrier of
-//! the block, or a phase of an mbarrier, is taken to order everything before it with everything after it, even if only
-//! some warps take part. Races can be missed that way, but none is reported falsely. Within a warp, `.sync`
-//! instructions also order accesses. Volatile accesses and atomic operations synchronize, so they are never races.
-//! Neither is a store that leaves the bytes unchanged.
+//! Two threads race if both access a byte, at least one writes, at least one access is weak, and nothing orders them.
+//! [PTX ISA, "Memory Consistency Model"] Stores of equal bytes are not reported.
+//!
+//! Whether two accesses are ordered is not computed exactly. They are taken to be ordered if the first thread has
+//! released something since its access, and the second one has acquired something since then. Every chain of
+//! synchronization begins with the first and ends with the second, so that no race is reported falsely. Races are missed
+//! if both threads synchronize with others only. These orders are known:
+//!
+//! - A barrier of the whole block orders all of its threads. Other barriers and the phases of an mbarrier release at the
+//!   arrival, once the barrier opens, and acquire at the end of the wait.
+//! - `bar.warp.sync` orders the lanes in its mask. No other exchange does: of the `.sync` instructions of a warp, only
+//!   this one "guarantees memory ordering among threads participating in barrier". [PTX ISA, `bar.warp.sync`] `vote`,
+//!   `shfl`, `match`, `redux`, `elect` and the matrix instructions only wait.
+//! - A fence and a later strong write release, and a strong read and a later fence acquire. [PTX ISA, "Release and
+//!   Acquire Patterns"] Release and acquire operations are compiled to such pairs.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
+use super::warp::lanes;
 use crate::module::StatementId;
+use warpload::lane::LANES;
+
+/// The bytes of shared memory with a common allocation of their history.
+const PAGE: usize = 64;
+
+/// The limit on arrivals at all mbarriers that no phase has consumed. Further ones release at once, to bound memory.
+const MAX_ARRIVALS: usize = 1 << 16;
+
+/// The part of a warp that makes an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Performer {
+    Lane(usize),
+    /// All lanes, from the first active one on. No documentation says which lane accesses which element of a `wmma`
+    /// fragment, except that fragments of the same kind are distributed alike.
+    Warp { first: usize, kind: FragmentKind },
+}
+
+/// The kinds of `wmma` fragments with a distribution of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FragmentKind {
+    A = 1,
+    B,
+    Accumulator,
+}
+
+/// An access to shared memory.
+#[derive(Clone, Debug)]
+pub(super) struct SharedAccess {
+    pub(super) place: Range<usize>,
+    /// For a write, the bytes whose value changes, bit 0 for the first one.
+    pub(super) write: Option<u32>,
+    /// Whether it is an atomic operation, volatile, or has an order. Two such accesses do not race.
+    pub(super) is_strong: bool,
+    pub(super) warp: u32,
+    pub(super) performer: Performer,
+    pub(super) statement: StatementId,
+}
 
 /// An access to a byte.
 #[derive(Clone, Copy, Debug)]
 struct Touch {
-    /// The thread's number in its block.
-    thread: u32,
-    /// The barriers of the block before the access. The next field counts the `.sync` instructions of the warp.
-    epoch: u32,
-    warp_epoch: u32,
+    /// The number of synchronizing events before it.
+    moment: u64,
     statement: StatementId,
+    warp: u8,
+    lane: u8,
+    /// The [`FragmentKind`] of an access by the whole warp; 0 for an access of the lane.
+    kind: u8,
+    is_strong: bool,
 }
 
-/// The accesses to a byte since its last write, inclusive: the write, the first read, and the last read. These two
-/// stand for all reads, to bound memory.
+/// The last accesses to a byte: the first and last write of the same value, or the first and last atomic operation, and
+/// the first and last read after them. They stand for all between, to bound memory.
 #[derive(Clone, Copy, Debug, Default)]
 struct History {
-    write: Option<Touch>,
+    writes: [Option<Touch>; 2],
     reads: [Option<Touch>; 2],
+}
+
+/// The last events of a lane, or the latest of all lanes of a warp. An event orders accesses with an earlier moment.
+#[derive(Clone, Copy, Debug, Default)]
+struct Marks {
+    /// `bar.warp.sync`.
+    joined: u64,
+    published: u64,
+    acquired: u64,
+    fenced: u64,
+    /// The last strong read.
+    observed: u64,
 }
 
 /// The race detector for a block's shared memory.
 #[derive(Debug, Default)]
 pub(super) struct RaceCheck {
-    bytes: Vec<History>,
-    epoch: u32,
-    warp_epochs: Vec<u32>,
+    /// The histories of pages that have been accessed. They are kept for later blocks, where they are too old to matter.
+    pages: Vec<Option<Box<[History; PAGE]>>>,
+    /// Counts synchronizing events, over all blocks.
+    now: u64,
+    /// The last barrier of the whole block, or the beginning of the block.
+    barrier: u64,
+    lanes: Vec<Marks>,
+    warps: Vec<Marks>,
+    /// The arrivals in the current phase of each mbarrier, by its offset: thread and moment.
+    arrivals: HashMap<usize, Vec<(u32, u64)>>,
+    arrival_count: usize,
     /// The pairs of instructions with a reported race, because each pair is reported once.
     known: HashSet<(StatementId, StatementId)>,
 }
 
 impl RaceCheck {
-    /// Starts a new block.
+    /// Starts a new block. Costs nothing for each byte of shared memory, because all histories are before the moment.
     pub(super) fn begin(&mut self, bytes: usize, warps: usize) {
-        self.bytes.clear();
-        self.bytes.resize(bytes, History::default());
-        self.epoch = 0;
-        self.warp_epochs.clear();
-        self.warp_epochs.resize(warps, 0);
+        self.pages.resize_with(bytes.div_ceil(PAGE), || None);
+        self.lanes.resize(warps * LANES, Marks::default());
+        self.warps.resize(warps, Marks::default());
+        self.arrivals.clear();
+        self.arrival_count = 0;
+        self.pass_barrier();
     }
 
-    /// Starts a new epoch, because a barrier of the block has opened.
+    fn tick(&mut self) -> u64 {
+        self.now += 1;
+        self.now
+    }
+
+    /// Orders all earlier accesses of the block before all later ones.
     pub(super) fn pass_barrier(&mut self) {
-        self.epoch += 1;
+        self.barrier = self.tick();
     }
 
-    /// Starts a new epoch of a warp, because its lanes have met.
-    pub(super) fn pass_warp(&mut self, warp: u32) {
-        if let Some(epoch) = self.warp_epochs.get_mut(warp as usize) {
-            *epoch += 1;
+    /// Orders the accesses of these lanes, which have met at `bar.warp.sync`.
+    pub(super) fn join(&mut self, warp: u32, mask: u32) {
+        let now = self.tick();
+        self.each(warp, mask, |marks| marks.joined = now);
+    }
+
+    /// Executes a fence.
+    pub(super) fn fence(&mut self, warp: u32, mask: u32) {
+        let now = self.tick();
+        self.each(warp, mask, |marks| {
+            marks.fenced = now;
+            marks.acquired = marks.acquired.max(marks.observed);
+        });
+    }
+
+    /// Makes what is before the lanes' last fence visible, by a strong write.
+    pub(super) fn write_strongly(&mut self, warp: u32, mask: u32) {
+        self.each(warp, mask, |marks| marks.published = marks.published.max(marks.fenced));
+    }
+
+    /// Reads strongly. A later fence acquires what was published up to now.
+    pub(super) fn read_strongly(&mut self, warp: u32, mask: u32) {
+        let now = self.tick();
+        self.each(warp, mask, |marks| marks.observed = now);
+    }
+
+    /// Ends the wait of these lanes at a barrier of some threads, or at an mbarrier.
+    pub(super) fn acquire(&mut self, warp: u32, mask: u32) {
+        let now = self.tick();
+        self.each(warp, mask, |marks| marks.acquired = now);
+    }
+
+    /// The moment of an arrival at a barrier, for [`Self::publish`] when it opens.
+    pub(super) fn arrive(&mut self) -> u64 {
+        self.tick()
+    }
+
+    /// Makes what is before an arrival visible.
+    pub(super) fn publish(&mut self, warp: u32, mask: u32, moment: u64) {
+        self.each(warp, mask, |marks| marks.published = marks.published.max(moment));
+    }
+
+    /// Arrives at the mbarrier at an offset of shared memory.
+    pub(super) fn arrive_at(&mut self, mbarrier: usize, warp: u32, lane: usize) {
+        let moment = self.tick();
+        if self.arrival_count >= MAX_ARRIVALS {
+            return self.publish(warp, 1 << lane, moment);
+        }
+        self.arrival_count += 1;
+        let arrivals = self.arrivals.entry(mbarrier).or_default();
+        arrivals.push((warp * LANES as u32 + lane as u32, moment));
+    }
+
+    /// Ends a phase of an mbarrier.
+    pub(super) fn end_phase(&mut self, mbarrier: usize) {
+        for (thread, moment) in self.arrivals.remove(&mbarrier).unwrap_or_default() {
+            self.arrival_count -= 1;
+            self.publish(thread / LANES as u32, 1 << (thread % LANES as u32), moment);
+        }
+    }
+
+    /// Changes the marks of lanes, and of their warp.
+    fn each(&mut self, warp: u32, mask: u32, change: impl Fn(&mut Marks)) {
+        let first = warp as usize * LANES;
+        for lane in lanes(mask) {
+            let Some(marks) = self.lanes.get_mut(first + lane) else { continue };
+            change(marks);
+            let Some(all) = self.warps.get_mut(warp as usize) else { continue };
+            all.joined = all.joined.max(marks.joined);
+            all.published = all.published.max(marks.published);
+            all.acquired = all.acquired.max(marks.acquired);
         }
     }
 
     /// Records an access. Returns the statement and thread of the earlier access if there is a new race.
-    pub(super) fn access(
-        &mut self,
-        place: std::ops::Range<usize>,
-        is_store: bool,
-        warp: u32,
-        lane: usize,
-        statement: StatementId,
-    ) -> Option<(StatementId, u32)> {
-        let warp_epoch = self.warp_epochs.get(warp as usize).copied().unwrap_or(0);
-        let thread = warp * 32 + lane as u32;
-        let touch = Touch { thread, epoch: self.epoch, warp_epoch, statement };
+    pub(super) fn access(&mut self, access: SharedAccess) -> Option<(StatementId, u32)> {
+        let SharedAccess { place, write, is_strong, warp, performer, statement } = access;
+        let (lane, kind) = match performer {
+            Performer::Lane(lane) => (lane, 0),
+            Performer::Warp { first, kind } => (first, kind as u8),
+        };
+        let (warp, lane) = (warp as u8, lane as u8);
+        let touch = Touch { moment: self.now, statement, warp, lane, kind, is_strong };
         let mut race = None;
-        for history in self.bytes.get_mut(place).unwrap_or_default() {
-            let others = if is_store { history.reads } else { [None; 2] };
-            let others = [history.write, others[0], others[1]];
-            race = race.or(others.into_iter().flatten().find(|other| other.races(&touch)));
-            if is_store {
-                *history = History { write: Some(touch), reads: [None; 2] };
-            } else if history.reads[0].is_none_or(|first| first.epoch != touch.epoch) {
-                history.reads = [Some(touch); 2];
-            } else {
-                history.reads[1] = Some(touch);
-            }
+        for (byte, at) in place.enumerate() {
+            let page = self.pages.get(at / PAGE).and_then(|page| page.as_deref());
+            let mut history = page.map_or(History::default(), |page| page[at % PAGE]);
+            let is_changed = write.is_some_and(|changed| changed >> byte & 1 != 0);
+            // A read and a write race even if the value stays the same. Two writes of one value do not.
+            let writes = if write.is_none() || is_changed { history.writes } else { [None; 2] };
+            let reads = if write.is_some() { history.reads } else { [None; 2] };
+            let mut others = writes.into_iter().chain(reads).flatten();
+            race = race.or_else(|| others.find(|other| self.races(other, &touch)));
+            let barrier = self.barrier;
+            let touches = match write {
+                Some(_) => {
+                    history.reads = [None; 2];
+                    &mut history.writes
+                }
+                None => &mut history.reads,
+            };
+            let keeps_first = touches[0].is_some_and(|first| {
+                let is_alike = write.is_none() || !is_changed || first.is_strong && is_strong;
+                is_alike && first.moment >= barrier && !first.is_by_same(&touch)
+            });
+            *touches = [if keeps_first { touches[0] } else { Some(touch) }, Some(touch)];
+            let Some(page) = self.pages.get_mut(at / PAGE) else { continue };
+            page.get_or_insert_with(|| Box::new([History::default(); PAGE]))[at % PAGE] = history;
         }
-        let race = race?;
+        let race: Touch = race?;
         let is_new = self.known.insert((race.statement, statement));
-        is_new.then_some((race.statement, race.thread))
+        is_new.then_some((race.statement, u32::from(race.warp) * LANES as u32 + u32::from(race.lane)))
+    }
+
+    fn races(&self, earlier: &Touch, later: &Touch) -> bool {
+        let is_atomic = earlier.is_strong && later.is_strong;
+        !is_atomic && !earlier.is_by_same(later) && !self.may_order(earlier, later)
+    }
+
+    /// Whether the first thread has released something since its access, and the second one has acquired something.
+    fn may_order(&self, earlier: &Touch, later: &Touch) -> bool {
+        let since = earlier.moment;
+        if since < self.barrier {
+            return true;
+        }
+        let (from, to) = (self.marks(earlier), self.marks(later));
+        if earlier.warp == later.warp {
+            return from.joined.max(from.published) > since && to.joined.max(to.acquired) > since;
+        }
+        // A lane that has joined others of its warp has released and acquired what these have.
+        let of_warp = |touch: &Touch| self.warps.get(touch.warp as usize).copied().unwrap_or_default();
+        let is_released = from.published > since
+            || from.joined > since && of_warp(earlier).published > since;
+        let is_acquired =
+            to.acquired > since || to.joined > since && of_warp(later).acquired > since;
+        is_released && is_acquired
+    }
+
+    /// The marks of the lane, or the latest of the warp if all lanes access together.
+    fn marks(&self, touch: &Touch) -> Marks {
+        let warp = usize::from(touch.warp);
+        let marks = match touch.kind {
+            0 => self.lanes.get(warp * LANES + usize::from(touch.lane)),
+            _ => self.warps.get(warp),
+        };
+        marks.copied().unwrap_or_default()
     }
 }
 
 impl Touch {
-    fn races(&self, later: &Self) -> bool {
-        let is_ordered = self.epoch != later.epoch
-            || (self.thread / 32 == later.thread / 32 && self.warp_epoch != later.warp_epoch);
-        self.thread != later.thread && !is_ordered
+    fn is_by_same(&self, other: &Self) -> bool {
+        let is_same = self.warp == other.warp && self.kind == other.kind;
+        is_same && (self.kind != 0 || self.lane == other.lane)
     }
 }

@@ -5,7 +5,7 @@
 //! because a lane may wait for another lane of its warp, such as in a spin lock.
 
 use super::code::{
-    Action, BarrierOp, CallOp, CallTarget, Code, ExchangeOp, FunctionCode, Op, Passed, Pc, Preset,
+    Action, BarrierOp, CallOp, CallTarget, Code, ExchangeKind, ExchangeOp, FunctionCode, Op, Passed, Pc, Preset,
     Special,
 };
 use super::engine::{BARRIERS, Engine, Stop};
@@ -14,6 +14,7 @@ use super::externals;
 use super::fault::FaultKind;
 use super::matrix;
 use super::memory::{LocalMemory, UNWRITTEN, origin_number, unknown_because};
+use super::races::RaceCheck;
 use super::registers::{CARRY, Origins, Registers, Slot};
 use super::tensor;
 use super::{access, effects};
@@ -197,7 +198,7 @@ impl Warp {
         let last = engine.counts.warp_instructions.saturating_add(turn);
         loop {
             if !self.waiting.is_empty() {
-                self.meet(engine.code);
+                self.meet(engine.code, &mut engine.races);
             }
             let Some(path) = self.ready.pop() else { return Ok(Event::Idle) };
             if let Some(event) = self.run_path(path, engine)? {
@@ -324,7 +325,7 @@ impl Warp {
                 }
             }
             Action::NotExecuted(_) => return Ok(exec | unknown),
-            Action::Nop => {}
+            Action::Nop | Action::Fence => {}
             _ => return Err(self.unknown(path, slot, unknown, "a guard")),
         }
         Ok(exec & !unknown)
@@ -434,6 +435,11 @@ impl Warp {
             Action::Declared { offset, bytes } => {
                 let base = self.frames[path.frame].local_base;
                 self.forget_writes(base + offset, *bytes, exec);
+            }
+            Action::Fence => {
+                if let Some(races) = &mut engine.races {
+                    races.fence(self.number, exec);
+                }
             }
             Action::ActiveMask => {
                 let registers = &mut self.frames[path.frame].registers;
@@ -874,11 +880,8 @@ impl Warp {
         exec: u32,
         engine: &mut Engine<'_>,
     ) -> Result<Next, Stop> {
-        if let Some(races) = &mut engine.races {
-            races.pass_warp(self.number);
-        }
         let Some(slot) = exchange.members else {
-            self.exchange_now(path.frame, op, exchange, exec);
+            self.exchange_now(path.frame, op, exchange, exec, None);
             path.pc += 1;
             return Ok(Next::Goes);
         };
@@ -893,7 +896,8 @@ impl Warp {
             let group = group.fold(0, |all, lane| all | 1 << lane);
             left &= !group;
             if members & self.alive & !group == 0 {
-                self.exchange_now(path.frame, op, exchange, group);
+                let meeting = engine.races.as_mut().map(|races| (races, members));
+                self.exchange_now(path.frame, op, exchange, group, meeting);
             } else {
                 self.waiting.push(Waiting { path: Path { mask: group, ..*path }, members });
                 waits |= group;
@@ -906,13 +910,24 @@ impl Warp {
         Ok(self.stay(path, waits, Next::Left))
     }
 
-    fn exchange_now(&mut self, frame: usize, op: &Op, exchange: &ExchangeOp, exec: u32) {
+    /// Executes an exchange. `meeting` has the named members, if races are checked.
+    fn exchange_now(
+        &mut self,
+        frame: usize,
+        op: &Op,
+        exchange: &ExchangeOp,
+        exec: u32,
+        meeting: Option<(&mut RaceCheck, u32)>,
+    ) {
+        if let (ExchangeKind::Sync, Some((races, members))) = (exchange.kind, meeting) {
+            races.join(self.number, exec & members);
+        }
         let registers = &mut self.frames[frame].registers;
         exchange::execute(registers, op, exchange.kind, exec);
     }
 
     /// Executes an exchange once all of its members have arrived.
-    fn meet(&mut self, code: &Code) {
+    fn meet(&mut self, code: &Code, races: &mut Option<RaceCheck>) {
         for first in 0..self.waiting.len() {
             let members = self.waiting[first].members;
             let is_one = |waiting: &&Waiting| waiting.members == members;
@@ -935,7 +950,8 @@ impl Warp {
                 let exec = met.iter().filter(here).fold(0, |all, of| all | of.path.mask);
                 let op = &code.ops[path.pc as usize];
                 if let Action::Exchange(exchange) = op.action {
-                    self.exchange_now(path.frame, op, &exchange, exec);
+                    let meeting = races.as_mut().map(|races| (races, members));
+                    self.exchange_now(path.frame, op, &exchange, exec, meeting);
                 }
             }
             for Waiting { path, .. } in met {
