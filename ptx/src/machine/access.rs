@@ -460,7 +460,8 @@ impl Access<'_, '_> {
         let mut shared: Vec<(usize, usize, u32)> = Vec::new();
         let (mut unwritten, mut done) = (0, 0);
         // An exchange whose result is not wanted is a store.
-        let reads = operation != Atomic::Exchange || self.access.elements.iter().any(Option::is_some);
+        let reads =
+            operation != Atomic::Exchange || self.access.elements.iter().any(Option::is_some);
         let mut lost_results: Vec<(Slot, u8)> = Vec::new();
         for lane in lanes(self.exec) {
             let (mut memories, registers) = parts(self.warp, self.path, engine);
@@ -761,10 +762,7 @@ impl Access<'_, '_> {
                 races.arrive_at(at, warp, lane);
             }
             Mbarrier::Wait { .. } if is_waited => races.acquire(warp, 1 << lane),
-            Mbarrier::Wait { .. }
-            | Mbarrier::Init
-            | Mbarrier::Invalidate
-            | Mbarrier::ExpectTx => {}
+            Mbarrier::Wait { .. } | Mbarrier::Init | Mbarrier::Invalidate | Mbarrier::ExpectTx => {}
         }
         if is_phase_over {
             races.end_phase(at);
@@ -848,7 +846,7 @@ pub enum AccessKind {
 }
 
 /// The bytes that a store changes, bit 0 for the first.
-fn changed(old: &[u8], new: &[u8]) -> u32 {
+pub(super) fn changed(old: &[u8], new: &[u8]) -> u32 {
     let bits = old.iter().zip(new).enumerate().take(32);
     bits.fold(0, |all, (at, (old, new))| all | u32::from(old != new) << at)
 }
@@ -862,7 +860,8 @@ fn writes(operation: Mbarrier) -> bool {
 /// "mbarrier.init"]
 fn is_strong(access: &MemoryOp) -> bool {
     let kind = access.kind;
-    access.is_ordered && !matches!(kind, MemoryKind::Mbarrier(Mbarrier::Init | Mbarrier::Invalidate))
+    access.is_ordered
+        && !matches!(kind, MemoryKind::Mbarrier(Mbarrier::Init | Mbarrier::Invalidate))
 }
 
 /// Reads a number of up to 8 bytes, little-endian.

@@ -466,13 +466,7 @@ impl Engine<'_> {
         let (Performer::Lane(lane) | Performer::Warp { first: lane, .. }) = access.performer;
         if let Some((other, thread)) = races.access(access) {
             let thread = self.shape.thread(thread / 32, thread as usize % 32);
-            self.fault_at(
-                FaultKind::Race { other, thread },
-                statement,
-                warp,
-                lane as u32,
-                address,
-            );
+            self.fault_at(FaultKind::Race { other, thread }, statement, warp, lane as u32, address);
         }
     }
 

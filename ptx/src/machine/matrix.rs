@@ -3,14 +3,17 @@
 //! Products are exact, and summed in ascending k in the accumulator's type. Hardware's order of summation is
 //! undocumented, so its results can differ in the last bits. [PTX ISA, "Warp Level Matrix Instructions"]
 
-use super::access::{AccessKind, LaneBytes, find_addresses, parts};
+use std::ops::Range;
+
+use super::access::{AccessKind, LaneBytes, changed, find_addresses, parts};
 use super::code::{Element, MemoryKind, MemoryOp, Op};
 use super::compile::FunctionCompiler;
 use super::engine::{Engine, Stop};
 use super::fault::FaultKind;
 use super::float::{self, Modes};
-use super::memory::{joined, origin_number, unknown_because};
+use super::memory::{Found, UNWRITTEN, joined, origin_number, unknown_because};
 use super::number::NumberType as T;
+use super::races::{FragmentKind, Performer, SharedAccess};
 use super::registers::{Origin, Registers, Slot};
 use super::warp::{Path, Warp, lanes};
 use crate::syntax::StateSpace;
@@ -64,6 +67,8 @@ pub(super) struct Fragment {
     columns: usize,
     /// The lanes that hold elements.
     lanes: u32,
+    /// Fragments of the same kind are distributed alike.
+    kind: FragmentKind,
 }
 
 /// The mapping from registers to elements of the matrix.
@@ -101,8 +106,17 @@ impl Fragment {
         let lanes_of_one = if let Layout::Quads { .. } = layout { 8 } else { LANES };
         let is_whole = elements.len() * packed * lanes_of_one == rows * columns;
         let is_sane = is_sane && (is_whole || matches!(layout, Layout::Linear));
-        let lanes = u32::MAX;
-        is_sane.then_some(Self { slots: slots?, scalar, packed, layout, rows, columns, lanes })
+        let (lanes, kind) = (u32::MAX, FragmentKind::Accumulator);
+        is_sane.then_some(Self {
+            slots: slots?,
+            scalar,
+            packed,
+            layout,
+            rows,
+            columns,
+            lanes,
+            kind,
+        })
     }
 
     /// The row and column of an element.
@@ -355,16 +369,18 @@ fn fragment<'m>(
         }
         _ => return None,
     };
-    let (size, is_row_major) = if has(of, Keyword::A) {
-        ((m, k), has(of, Keyword::Row))
+    let is_row_major = has(of, Keyword::Row);
+    let (size, kind) = if has(of, Keyword::A) {
+        ((m, k), FragmentKind::A)
     } else if has(of, Keyword::B) {
-        ((k, n), has(of, Keyword::Row))
+        ((k, n), FragmentKind::B)
     } else {
-        ((m, n), has(of, Keyword::Row))
+        ((m, n), FragmentKind::Accumulator)
     };
     let packed = if scalar == T::F64 { T::F64 } else { T::B32 };
     let elements = compiler.elements(of, registers, packed).ok()?;
     let fragment = Fragment::new(&elements, scalar, Layout::Linear, size)?;
+    let fragment = Fragment { kind, ..fragment };
     let stride = match stride {
         Some(operand) => Some(compiler.source(of, operand, T::U32).ok()?),
         None => None,
@@ -561,6 +577,12 @@ impl Multiply {
     }
 }
 
+/// Bytes that were moved: their place, and the ones that a store has changed.
+struct Moved {
+    found: Found,
+    write: Option<u32>,
+}
+
 /// Moves a matrix between memory and registers.
 struct Transfer<'a, 'e> {
     warp: &'a mut Warp,
@@ -571,7 +593,7 @@ struct Transfer<'a, 'e> {
 }
 
 impl Transfer<'_, '_> {
-    /// Reads or writes bytes for a lane. Returns false, and reports a fault, if the bytes are not in memory.
+    /// Reads or writes bytes for a lane. Returns `None`, and reports a fault, if the bytes are not in memory.
     fn transfer(
         &mut self,
         address: u64,
@@ -579,18 +601,19 @@ impl Transfer<'_, '_> {
         flags: &mut u8,
         is_store: bool,
         lane: usize,
-    ) -> bool {
+    ) -> Option<Moved> {
         let (mut memories, _) = parts(self.warp, self.path, self.engine);
         let size = bytes.len() as u32;
         let missing = match memories.find(self.access.space, address, size, lane) {
             Ok(found) if is_store => {
                 let (region, offset) = memories.at_mut(found);
                 let place = offset..offset + bytes.len();
+                let changed = changed(region.values.get(place.clone()).unwrap_or_default(), bytes);
                 if let Some(to) = region.values.get_mut(place.clone()) {
                     to.copy_from_slice(bytes);
                 }
                 region.mark(place, *flags);
-                return true;
+                return Some(Moved { found, write: Some(changed) });
             }
             Ok(found) => {
                 let (region, offset) = memories.at(found);
@@ -598,15 +621,34 @@ impl Transfer<'_, '_> {
                 bytes.copy_from_slice(
                     region.values.get(place.clone()).unwrap_or(&[0; 16][..bytes.len()]),
                 );
-                *flags = joined(*flags, region.flags(place));
-                return true;
+                let found_flags = region.flags(place);
+                *flags = joined(*flags, found_flags);
+                if found_flags & UNWRITTEN != 0 && self.engine.tracks_writes {
+                    let address = self.engine.generic(self.access.space, address);
+                    let (op, warp) = (self.op, self.warp.number);
+                    self.engine.fault(FaultKind::Uninitialized, op, warp, lane as u32, address);
+                }
+                return Some(Moved { found, write: None });
             }
             Err(missing) => missing,
         };
         let kind = FaultKind::of_missing(missing, size);
         let address = self.engine.generic(self.access.space, address);
         self.engine.fault(kind, self.op, self.warp.number, lane as u32, address);
-        false
+        None
+    }
+
+    /// Checks a part of a transfer for races, if it is in shared memory.
+    fn check_race(&mut self, moved: &Moved, part: Range<usize>, performer: Performer) {
+        let Found::Shared(at) = moved.found else { return };
+        self.engine.check_race(SharedAccess {
+            place: at + part.start..at + part.end,
+            write: moved.write.map(|changed| changed >> part.start),
+            is_strong: false,
+            warp: self.warp.number,
+            performer,
+            statement: self.op.statement,
+        });
     }
 
     /// The flags of bytes that an unknown value is stored to.
@@ -687,9 +729,10 @@ impl Transfer<'_, '_> {
                     }
                 }
                 let mut bytes = number.to_le_bytes();
-                if !self.transfer(address, &mut bytes[..size], &mut flags, is_store, first) {
-                    return Ok(());
-                }
+                let moved = self.transfer(address, &mut bytes[..size], &mut flags, is_store, first);
+                let Some(moved) = moved else { return Ok(()) };
+                let performer = Performer::Warp { first, kind: fragment.kind };
+                self.check_race(&moved, 0..size, performer);
                 if !is_store {
                     let number = u64::from_le_bytes(bytes);
                     for part in 0..per_step {
@@ -742,9 +785,18 @@ impl Transfer<'_, '_> {
             }
             for (row, bytes) in rows.iter_mut().enumerate() {
                 let lane = 8 * matrix + row;
-                if self.transfer(addresses[lane], bytes, &mut flags, is_store, lane) {
-                    done |= 1 << lane;
-                    seen[lane][..16].copy_from_slice(bytes);
+                let moved = self.transfer(addresses[lane], bytes, &mut flags, is_store, lane);
+                let Some(moved) = moved else { continue };
+                done |= 1 << lane;
+                seen[lane][..16].copy_from_slice(bytes);
+                if self.engine.races.is_none() {
+                    continue;
+                }
+                // Each element belongs to the lane that holds it, and not to the one with the row's address.
+                for column in 0..8 {
+                    let (across, along) = if is_transposed { (column, row) } else { (row, column) };
+                    let holder = Performer::Lane(across * 4 + along / 2);
+                    self.check_race(&moved, 2 * column..2 * column + 2, holder);
                 }
             }
             if is_store {

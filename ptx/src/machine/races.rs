@@ -35,7 +35,10 @@ pub(super) enum Performer {
     Lane(usize),
     /// All lanes, from the first active one on. No documentation says which lane accesses which element of a `wmma`
     /// fragment, except that fragments of the same kind are distributed alike.
-    Warp { first: usize, kind: FragmentKind },
+    Warp {
+        first: usize,
+        kind: FragmentKind,
+    },
 }
 
 /// The kinds of `wmma` fragments with a distribution of their own.
@@ -242,7 +245,8 @@ impl RaceCheck {
         }
         let race: Touch = race?;
         let is_new = self.known.insert((race.statement, statement));
-        is_new.then_some((race.statement, u32::from(race.warp) * LANES as u32 + u32::from(race.lane)))
+        is_new
+            .then_some((race.statement, u32::from(race.warp) * LANES as u32 + u32::from(race.lane)))
     }
 
     fn races(&self, earlier: &Touch, later: &Touch) -> bool {
@@ -261,9 +265,10 @@ impl RaceCheck {
             return from.joined.max(from.published) > since && to.joined.max(to.acquired) > since;
         }
         // A lane that has joined others of its warp has released and acquired what these have.
-        let of_warp = |touch: &Touch| self.warps.get(touch.warp as usize).copied().unwrap_or_default();
-        let is_released = from.published > since
-            || from.joined > since && of_warp(earlier).published > since;
+        let of_warp =
+            |touch: &Touch| self.warps.get(touch.warp as usize).copied().unwrap_or_default();
+        let is_released =
+            from.published > since || from.joined > since && of_warp(earlier).published > since;
         let is_acquired =
             to.acquired > since || to.joined > since && of_warp(later).acquired > since;
         is_released && is_acquired

@@ -5,8 +5,8 @@
 //! because a lane may wait for another lane of its warp, such as in a spin lock.
 
 use super::code::{
-    Action, BarrierOp, CallOp, CallTarget, Code, ExchangeKind, ExchangeOp, FunctionCode, Op, Passed, Pc, Preset,
-    Special,
+    Action, BarrierOp, CallOp, CallTarget, Code, ExchangeKind, ExchangeOp, FunctionCode, Op,
+    Passed, Pc, Preset, Special,
 };
 use super::engine::{BARRIERS, Engine, Stop};
 use super::exchange;
