@@ -328,7 +328,7 @@ impl Engine<'_> {
         warps: &mut Vec<Warp>,
         barriers: &mut [Barrier],
     ) -> Result<(), StatementId> {
-        self.shared.reset(self.shape.shared as usize, self.tracks_writes);
+        self.shared.renew(self.shape.shared as usize, self.tracks_writes);
         let count = self.shape.warps() as usize;
         if let Some(races) = &mut self.races {
             races.begin(self.shape.shared as usize, count);

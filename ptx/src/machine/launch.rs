@@ -700,12 +700,11 @@ impl<'m> Kernel<'m> {
                 }
             } else if declared.linkage != Linkage::Extern {
                 let name = AllocationUse::Variable(module.text(declared.name).to_owned());
-                let size = usize::try_from(bytes).map_err(|_| TooMuchMemory { bytes })?;
-                // Checked before the allocation, because the size comes from the module's text.
-                memory.check_room(bytes)?;
+                // Checks the size, because it comes from the module's text.
+                let zeros = memory.zeros(bytes)?;
                 let base = match placed(id) {
-                    Some(base) => memory.allocate_at(base, vec![0; size], name).map(|()| base)?,
-                    None => memory.allocate(vec![0; size], name)?,
+                    Some(base) => memory.allocate_at(base, zeros, name).map(|()| base)?,
+                    None => memory.allocate(zeros, name)?,
                 };
                 variables.insert(id, (AddressedSpace::Global, base));
                 filled.push((id, base, bytes));

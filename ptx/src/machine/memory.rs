@@ -114,16 +114,20 @@ pub(super) struct Bytes {
     pub(super) values: Vec<u8>,
     /// [`UNKNOWN`] and [`UNWRITTEN`] for each byte; empty if no byte has a flag, which is the fast path.
     flags: Vec<u8>,
+    /// The parts of shared memory that were accessed since [`Self::renew`], a bit for each of at most 64 pages.
+    touched: u64,
+    /// The size of a page as a power of two.
+    page: u32,
 }
 
 impl Bytes {
     pub(super) fn new(values: Vec<u8>) -> Self {
-        Self { values, flags: Vec::new() }
+        Self { values, ..Self::default() }
     }
 
     /// Creates zeros with the flag [`UNWRITTEN`].
     pub(super) fn unwritten(bytes: usize) -> Self {
-        Self { values: vec![0; bytes], flags: vec![UNWRITTEN; bytes] }
+        Self { values: vec![0; bytes], flags: vec![UNWRITTEN; bytes], ..Self::default() }
     }
 
     /// The number of bytes that a launch has left unknown, the offset of the first one, and the number of its origin;
@@ -184,9 +188,46 @@ impl Bytes {
             }
             self.flags = vec![0; self.values.len()];
         }
+        self.touch(range.start, range.len());
         if let Some(marked) = self.flags.get_mut(range) {
             marked.fill(flags);
         }
+    }
+
+    /// Notes an access, for [`Self::renew`].
+    #[inline(always)]
+    fn touch(&mut self, start: usize, bytes: usize) {
+        let (first, last) = (start >> self.page, (start + bytes.saturating_sub(1)) >> self.page);
+        // Without pages, the shift is modulo 64, and the result is not used.
+        let bits = |number: usize| u64::MAX << (number & 63);
+        self.touched |= bits(first) & !(bits(last) << 1);
+    }
+
+    /// Replaces all bytes by zeros for another block. Returns the number of replaced bytes: only pages that were accessed
+    /// are, because a block may declare far more shared memory than it uses.
+    pub(super) fn renew(&mut self, bytes: usize, is_unwritten: bool) -> usize {
+        let touched = std::mem::take(&mut self.touched);
+        if self.values.len() != bytes || is_unwritten && self.flags.len() != bytes {
+            self.reset(bytes, is_unwritten);
+            self.page = bytes.div_ceil(64).max(64).next_power_of_two().trailing_zeros();
+            return bytes;
+        }
+        let flag = if is_unwritten { UNWRITTEN } else { 0 };
+        let mut replaced = 0;
+        for number in (0..64).filter(|number| touched >> number & 1 != 0) {
+            let place = number << self.page..((number + 1) << self.page).min(bytes);
+            replaced += place.len();
+            if let Some(values) = self.values.get_mut(place.clone()) {
+                values.fill(0);
+            }
+            if let Some(flags) = self.flags.get_mut(place) {
+                flags.fill(flag);
+            }
+        }
+        if !is_unwritten {
+            self.flags.clear();
+        }
+        replaced
     }
 
     /// Replaces all bytes by zeros, and keeps the allocation.
@@ -259,12 +300,33 @@ pub(super) enum FreeError {
     NotAllocated,
 }
 
-/// The memory limit of a launch is exceeded.
+/// A launch needs more memory than it may have, or than there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{bytes} bytes: a launch has at most {} GiB of memory", MAX_BYTES >> 30)]
-pub struct TooMuchMemory {
-    /// The size of the allocation that does not fit.
-    pub bytes: u64,
+#[non_exhaustive]
+pub enum TooMuchMemory {
+    /// All allocations together would exceed the limit.
+    #[error("{bytes} bytes: a launch has at most {} GiB of memory", MAX_BYTES >> 30)]
+    Limit {
+        /// The size of the allocation that does not fit.
+        bytes: u64,
+    },
+    /// The system has no such memory for this process.
+    #[error("{bytes} bytes cannot be allocated: this process has too little memory")]
+    System {
+        /// The size of the allocation.
+        bytes: u64,
+    },
+}
+
+/// Creates zeros without an abort if they cannot be allocated.
+pub(super) fn try_zeros(bytes: u64) -> Result<Vec<u8>, TooMuchMemory> {
+    let failed = TooMuchMemory::System { bytes };
+    let size = usize::try_from(bytes).map_err(|_| failed)?;
+    // Asked first, because only `vec!` gets pages of zeros that cost nothing until they are written, but it aborts.
+    let mut room = Vec::<u8>::new();
+    room.try_reserve_exact(size).map_err(|_| failed)?;
+    drop(std::hint::black_box(room));
+    Ok(vec![0; size])
 }
 
 /// The reason why memory cannot be allocated at an address.
@@ -329,7 +391,7 @@ impl DeviceMemory {
         let size = bytes.len() as u64;
         self.check_room(size)?;
         self.total += size;
-        let base = self.free(self.next, size).ok_or(TooMuchMemory { bytes: size })?;
+        let base = self.free(self.next, size).ok_or(TooMuchMemory::Limit { bytes: size })?;
         self.next = base + size + GAP;
         let at = self.allocations.partition_point(|known| known.base < base);
         self.allocations.insert(at, DeviceAllocation::new(base, bytes, purpose));
@@ -457,17 +519,16 @@ impl DeviceMemory {
     /// Creates zeros for [`Self::allocate`], after checking that they would fit.
     ///
     /// # Errors
-    /// Returns [`TooMuchMemory`] if all allocations together have more than 16 GiB.
+    /// Returns [`TooMuchMemory`] if all allocations together have more than 16 GiB, or the system has too little memory.
     pub fn zeros(&self, bytes: u64) -> Result<Vec<u8>, TooMuchMemory> {
         self.check_room(bytes)?;
-        let size = usize::try_from(bytes).map_err(|_| TooMuchMemory { bytes })?;
-        Ok(vec![0; size])
+        try_zeros(bytes)
     }
 
     /// Checks whether that many more bytes can be allocated.
     pub(super) fn check_room(&self, bytes: u64) -> Result<(), TooMuchMemory> {
         let all = self.total.checked_add(bytes);
-        all.filter(|all| *all <= MAX_BYTES).map(|_| ()).ok_or(TooMuchMemory { bytes })
+        all.filter(|all| *all <= MAX_BYTES).map(|_| ()).ok_or(TooMuchMemory::Limit { bytes })
     }
 
     /// Returns the bytes of the allocation that begins at an address; `None` if there is none.
@@ -685,8 +746,11 @@ impl Memories<'_> {
         let end = address.checked_add(u64::from(size)).ok_or(Missing::Outside)?;
         match space {
             AddressedSpace::Shared => {
-                let is_inside = end <= self.shared.values.len() as u64;
-                is_inside.then_some(Found::Shared(address as usize)).ok_or(Missing::Outside)
+                if end > self.shared.values.len() as u64 {
+                    return Err(Missing::Outside);
+                }
+                self.shared.touch(address as usize, size as usize);
+                Ok(Found::Shared(address as usize))
             }
             AddressedSpace::Local => {
                 let is_inside = end <= self.local_size;
@@ -727,6 +791,13 @@ impl Memories<'_> {
             return None;
         }
         let wrong = warpload::simd::vectorized!(place_all(offsets, addresses, base, last, size));
+        if let Found::Shared(_) = found {
+            // The access of a lane does not cross pages, because it is aligned.
+            let page = self.shared.page;
+            let touched =
+                offsets.iter().fold(0, |all, offset| all | 1_u64 << (offset >> page & 63));
+            self.shared.touched |= touched;
+        }
         (wrong & exec == 0).then_some(found)
     }
 
@@ -778,4 +849,46 @@ fn place_all(
         offsets[lane] = if offset > last { 0 } else { offset };
     }
     bits.iter().fold(0, |all, bit| all | bit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bytes, UNKNOWN, UNWRITTEN};
+
+    /// A block of 1 MiB of shared memory.
+    const DECLARED: usize = 1 << 20;
+
+    #[test]
+    fn blocks_replace_what_they_used() {
+        for is_unwritten in [false, true] {
+            let mut shared = Bytes::default();
+            assert_eq!(shared.renew(DECLARED, is_unwritten), DECLARED);
+            // Nothing is touched, then a word at the end, then some bytes across two pages.
+            assert_eq!(shared.renew(DECLARED, is_unwritten), 0);
+            shared.touch(DECLARED - 4, 4);
+            shared.values[DECLARED - 4..].fill(7);
+            shared.mark(DECLARED - 4..DECLARED, 0);
+            assert_eq!(shared.renew(DECLARED, is_unwritten), DECLARED / 64);
+            shared.values[16380..16388].fill(7);
+            shared.mark(16380..16388, UNKNOWN);
+            assert_eq!(shared.renew(DECLARED, is_unwritten), 2 * DECLARED / 64);
+            assert!(shared.values.iter().all(|byte| *byte == 0));
+            let flags = if is_unwritten { UNWRITTEN } else { 0 };
+            assert!((0..DECLARED).all(|at| shared.flags(at..at + 1) == flags));
+        }
+    }
+
+    #[test]
+    fn small_memory_has_small_pages() {
+        for bytes in [0, 1, 63, 64, 100, 4096, 4097, 49152] {
+            let mut shared = Bytes::default();
+            shared.renew(bytes, false);
+            if let Some(last) = bytes.checked_sub(1) {
+                shared.touch(last, 1);
+                shared.values[last] = 1;
+            }
+            assert!(shared.renew(bytes, false) <= bytes.div_ceil(64).next_power_of_two().max(64));
+            assert!(shared.values.iter().all(|byte| *byte == 0), "{bytes}");
+        }
+    }
 }

@@ -39,6 +39,7 @@ mod engine;
 mod exchange;
 mod externals;
 mod fault;
+mod fill;
 mod float;
 mod integer;
 mod launch;
@@ -59,6 +60,7 @@ pub use self::fault::{
     Assertion, KernelFault, KernelFaultKind, PrintfFault, TensorLoadFault, UnknownBytes,
     UnknownCause,
 };
+pub use self::fill::{Fill, FillError};
 pub use self::launch::{
     Kernel, KernelError, KernelLaunch, KernelResult, LaunchCounts, MemoryAccess, MemoryObserver,
     RegisterLanes, SkippedInstruction,

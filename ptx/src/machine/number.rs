@@ -47,6 +47,11 @@ impl NumberType {
         TABLE.get(number as usize).map_or(Self::B32, |row| row.0)
     }
 
+    /// The name in PTX, without a dot.
+    pub(super) fn name(self) -> &'static str {
+        self.row().0
+    }
+
     /// The width of a value in bits.
     pub(super) fn bits(self) -> u32 {
         self.row().1
