@@ -52,6 +52,9 @@ fn wrong_launches_are_refused() {
         (run(&["--arg", "hex:00"]), "the kernel has 4 parameters"),
         (run(&["--arg", "hex:0"]), "expected pairs of hexadecimal digits"),
         (run(&["--arg", "zeros:99999999999999"]), "at most 16 GiB"),
+        (run(&["--arg", "random:f64:0xffffffffffffffff"]), "at most 16 GiB"),
+        (run(&["--arg", "ones:4"]), "`ones` needs a type: `ones:f32:4`"),
+        (run(&["--arg", "iota:f31:4"]), "`f31` is no type of elements"),
         (run(&["--arg", "x"]), "--arg x (parameter 0)"),
     ] {
         assert_eq!(ran.status, 2, "{message}: {}", ran.stdout);
@@ -60,6 +63,38 @@ fn wrong_launches_are_refused() {
     let ran = with(&["--steps", "5"]);
     assert_eq!(ran.status, 1);
     assert!(ran.stderr.contains("5 warp instructions were executed"), "{}", ran.stderr);
+}
+
+#[test]
+fn buffers_are_filled_by_a_rule() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.bin");
+    let dump = format!("3={}", out.display());
+    let fills = ["--arg", "3", "--arg", "2.5", "--arg", "iota:f32:3", "--arg", "ones:f32:3"];
+    let ran = run(&[&fills[..], &["--dump", &dump]].concat());
+    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+    assert_eq!(fs::read(&out).unwrap(), floats(&[1.0, 3.5, 6.0]));
+}
+
+/// A buffer that the system has no memory for is an error, and does not abort.
+#[cfg(target_os = "linux")]
+#[test]
+fn buffers_beyond_the_memory_of_the_process_are_refused() {
+    for fill in ["zeros:8000000000", "random:f32:2000000000"] {
+        let command = format!(
+            "ulimit -v 2000000; exec \"$0\" ptx run ../ptx/benches/kernels/saxpy.ptx --function saxpy --arg 3 --arg 2.5 \
+             --arg {fill} --arg zeros:12"
+        );
+        let ran = std::process::Command::new("sh")
+            .args(["-c", &command, env!("CARGO_BIN_EXE_warpload")])
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(2), "{stderr}");
+        let message = "8000000000 bytes cannot be allocated: this process has too little memory";
+        assert!(stderr.contains(message), "{stderr}");
+    }
 }
 
 #[test]

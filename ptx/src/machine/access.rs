@@ -8,7 +8,7 @@ use super::memory::{
     unknown_because,
 };
 use super::number::NumberType as T;
-use super::races::{Performer, SharedAccess};
+use super::races::{Performer, SharedAccess, Strength};
 use super::registers::{Registers, Slot};
 use super::warp::{Path, Warp, lanes};
 use warpload::lane::LANES;
@@ -737,7 +737,7 @@ impl Access<'_, '_> {
             engine.check_race(SharedAccess {
                 place: *at..at + bytes as usize,
                 write: is_store.then_some(*changed),
-                is_strong: is_strong(self.access),
+                strength: strength(self.access),
                 warp: self.warp.number,
                 performer: Performer::Lane(*lane),
                 statement: self.op.statement,
@@ -856,12 +856,14 @@ fn writes(operation: Mbarrier) -> bool {
     !matches!(operation, Mbarrier::Wait { .. })
 }
 
-/// Whether two such accesses are no race. `mbarrier.init` and `mbarrier.inval` are not atomic. [PTX ISA,
-/// "mbarrier.init"]
-fn is_strong(access: &MemoryOp) -> bool {
-    let kind = access.kind;
-    access.is_ordered
-        && !matches!(kind, MemoryKind::Mbarrier(Mbarrier::Init | Mbarrier::Invalidate))
+/// The strength of an access. `mbarrier.init` and `mbarrier.inval` are not atomic. [PTX ISA, "mbarrier.init"]
+fn strength(access: &MemoryOp) -> Strength {
+    match access.kind {
+        MemoryKind::Mbarrier(Mbarrier::Init | Mbarrier::Invalidate) => Strength::Weak,
+        MemoryKind::Mbarrier(_) | MemoryKind::Atomic(_) => Strength::Atomic,
+        _ if access.is_ordered => Strength::Strong,
+        _ => Strength::Weak,
+    }
 }
 
 /// Reads a number of up to 8 bytes, little-endian.

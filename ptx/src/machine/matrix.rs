@@ -13,7 +13,7 @@ use super::fault::FaultKind;
 use super::float::{self, Modes};
 use super::memory::{Found, UNWRITTEN, joined, origin_number, unknown_because};
 use super::number::NumberType as T;
-use super::races::{FragmentKind, Performer, SharedAccess};
+use super::races::{FragmentKind, Performer, SharedAccess, Strength};
 use super::registers::{Origin, Registers, Slot};
 use super::warp::{Path, Warp, lanes};
 use crate::syntax::StateSpace;
@@ -644,7 +644,7 @@ impl Transfer<'_, '_> {
         self.engine.check_race(SharedAccess {
             place: at + part.start..at + part.end,
             write: moved.write.map(|changed| changed >> part.start),
-            is_strong: false,
+            strength: Strength::Weak,
             warp: self.warp.number,
             performer,
             statement: self.op.statement,

@@ -49,14 +49,23 @@ pub(super) enum FragmentKind {
     Accumulator,
 }
 
+/// Whether an access can race with another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Strength {
+    Weak,
+    /// Volatile, or with an order. It does not race with strong and atomic accesses.
+    Strong,
+    /// The same, but even a store of the same value is a race.
+    Atomic,
+}
+
 /// An access to shared memory.
 #[derive(Clone, Debug)]
 pub(super) struct SharedAccess {
     pub(super) place: Range<usize>,
     /// For a write, the bytes whose value changes, bit 0 for the first one.
     pub(super) write: Option<u32>,
-    /// Whether it is an atomic operation, volatile, or has an order. Two such accesses do not race.
-    pub(super) is_strong: bool,
+    pub(super) strength: Strength,
     pub(super) warp: u32,
     pub(super) performer: Performer,
     pub(super) statement: StatementId,
@@ -72,11 +81,11 @@ struct Touch {
     lane: u8,
     /// The [`FragmentKind`] of an access by the whole warp; 0 for an access of the lane.
     kind: u8,
-    is_strong: bool,
+    strength: Strength,
 }
 
-/// The last accesses to a byte: the first and last write of the same value, or the first and last atomic operation, and
-/// the first and last read after them. They stand for all between, to bound memory.
+/// The last accesses to a byte: the first and last write of the same value, or the last weak write and the last atomic
+/// operation, and the first and last read after them. They stand for all between, to bound memory.
 #[derive(Clone, Copy, Debug, Default)]
 struct History {
     writes: [Option<Touch>; 2],
@@ -210,20 +219,22 @@ impl RaceCheck {
 
     /// Records an access. Returns the statement and thread of the earlier access if there is a new race.
     pub(super) fn access(&mut self, access: SharedAccess) -> Option<(StatementId, u32)> {
-        let SharedAccess { place, write, is_strong, warp, performer, statement } = access;
+        let SharedAccess { place, write, strength, warp, performer, statement } = access;
         let (lane, kind) = match performer {
             Performer::Lane(lane) => (lane, 0),
             Performer::Warp { first, kind } => (first, kind as u8),
         };
         let (warp, lane) = (warp as u8, lane as u8);
-        let touch = Touch { moment: self.now, statement, warp, lane, kind, is_strong };
+        let touch = Touch { moment: self.now, statement, warp, lane, kind, strength };
         let mut race = None;
         for (byte, at) in place.enumerate() {
             let page = self.pages.get(at / PAGE).and_then(|page| page.as_deref());
             let mut history = page.map_or(History::default(), |page| page[at % PAGE]);
             let is_changed = write.is_some_and(|changed| changed >> byte & 1 != 0);
-            // A read and a write race even if the value stays the same. Two writes of one value do not.
-            let writes = if write.is_none() || is_changed { history.writes } else { [None; 2] };
+            // A read and a write race even if the value stays the same. Two stores of one value do not.
+            let is_equal = write.is_some() && !is_changed;
+            let counts = |other: &Touch| !is_equal || other.strength == Strength::Atomic;
+            let writes = history.writes.map(|other| other.filter(counts));
             let reads = if write.is_some() { history.reads } else { [None; 2] };
             let mut others = writes.into_iter().chain(reads).flatten();
             race = race.or_else(|| others.find(|other| self.races(other, &touch)));
@@ -236,8 +247,12 @@ impl RaceCheck {
                 None => &mut history.reads,
             };
             let keeps_first = touches[0].is_some_and(|first| {
-                let is_alike = write.is_none() || !is_changed || first.is_strong && is_strong;
-                is_alike && first.moment >= barrier && !first.is_by_same(&touch)
+                let is_weak = first.strength == Strength::Weak;
+                let is_stronger = is_weak && strength != Strength::Weak;
+                let is_alike = is_weak || strength != Strength::Weak;
+                let is_same = write.is_none() || is_equal || strength != Strength::Weak;
+                let is_new = is_stronger || !first.is_by_same(&touch);
+                is_alike && is_same && is_new && first.moment >= barrier
             });
             *touches = [if keeps_first { touches[0] } else { Some(touch) }, Some(touch)];
             let Some(page) = self.pages.get_mut(at / PAGE) else { continue };
@@ -250,8 +265,8 @@ impl RaceCheck {
     }
 
     fn races(&self, earlier: &Touch, later: &Touch) -> bool {
-        let is_atomic = earlier.is_strong && later.is_strong;
-        !is_atomic && !earlier.is_by_same(later) && !self.may_order(earlier, later)
+        let is_weak = [earlier, later].iter().any(|touch| touch.strength == Strength::Weak);
+        is_weak && !earlier.is_by_same(later) && !self.may_order(earlier, later)
     }
 
     /// Whether the first thread has released something since its access, and the second one has acquired something.

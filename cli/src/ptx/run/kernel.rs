@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use serde::Serialize;
 use warpload::memory::{AddressMap, Memory};
-use warpload::text::parse_number;
 use warpload_binary::names::Demangled;
 use warpload_ptx::machine::{
-    AllocationSide, AllocationUse, DeviceMemory, Kernel, KernelError, KernelFault, KernelLaunch,
+    AllocationSide, AllocationUse, DeviceMemory, Fill, Kernel, KernelError, KernelFault, KernelLaunch,
     KernelResult, LaunchCounts, LaunchTrace,
 };
 use warpload_ptx::module::StatementId;
@@ -44,8 +43,8 @@ pub(super) struct KernelArguments {
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = number::<u64>(0..=u64::MAX))]
     shared_bytes: u64,
 
-    /// The kernel's next parameter: @FILE or zeros:BYTES for a buffer in global memory, hex:BYTES, or a constant
-    /// expression of its type
+    /// The kernel's next parameter: @FILE, zeros:BYTES, or random:, iota: or ones:TYPE:COUNT for a buffer in global
+    /// memory, hex:BYTES, or a constant expression of its type
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     arg: Vec<String>,
 
@@ -69,7 +68,8 @@ pub(super) struct KernelArguments {
     #[arg(long)]
     check_uninitialized: bool,
 
-    /// Report data races in shared memory: two accesses to the same bytes without a barrier between, one a write
+    /// Report data races in shared memory: two threads access the same bytes, one writes, and no barrier or fence orders
+    /// them
     #[arg(long)]
     check_races: bool,
 }
@@ -149,7 +149,7 @@ impl KernelArguments {
         let unnamed = (0..).filter(|number| !named.contains_key(number)).take(self.arg.len());
         let unnamed: Vec<usize> = unnamed.collect();
         for (number, text) in unnamed.into_iter().zip(&self.arg) {
-            let value = value(&kernel, number, text)
+            let value = value(&kernel, &memory, number, text)
                 .with_context(|| format!("--arg {text} (parameter {number})"))?;
             let bytes = match value {
                 Value::Bytes(bytes) => bytes,
@@ -238,18 +238,21 @@ impl KernelArguments {
 }
 
 /// Reads the value of an `--arg`.
-fn value(kernel: &Kernel<'_>, number: usize, text: &str) -> anyhow::Result<Value> {
+fn value(
+    kernel: &Kernel<'_>,
+    memory: &DeviceMemory,
+    number: usize,
+    text: &str,
+) -> anyhow::Result<Value> {
     if let Some(path) = text.strip_prefix('@') {
         let (mut file, _) = io::open_file(Path::new(path))?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         return Ok(Value::Buffer(bytes));
     }
-    if let Some(bytes) = text.strip_prefix("zeros:") {
-        let bytes = parse_number(bytes).context("expected a number of bytes")?;
-        // `zeros` checks the memory limit before it allocates.
-        let bytes = DeviceMemory::new().zeros(bytes)?;
-        return Ok(Value::Buffer(bytes));
+    if let Some(fill) = Fill::parse(text) {
+        // Two buffers of random numbers differ, because a mix-up of them could be hidden otherwise.
+        return Ok(Value::Buffer(fill?.bytes(memory, number as u64)?));
     }
     if let Some(digits) = text.strip_prefix("hex:") {
         let digits: Vec<u8> = digits.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();

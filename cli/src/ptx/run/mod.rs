@@ -50,10 +50,14 @@ Values are constant expressions as PTX writes them: 0x1000+16*lane, (lane&3)<<4,
 are one for each lane. A predicate's value without `lane` is a mask, bit n for lane n; with it, a
 condition: lane<16.
 
+Buffers by a rule have a type, a number of elements, and random ones a seed, by default the
+parameter's number: random:f32:1024:7, iota:u32:1024 (0, 1, 2…), ones:f16:1024. Without a type,
+zeros:4096 and random:4096 are bytes. Random floats are from -1 up to 1.
+
 Examples:
   warpload ptx run kernel.ptx --grid 4 --block 256 --arg 1000 --arg 2.0 --arg @x.bin --arg @y.bin --dump 3=out.bin
-  warpload ptx run kernel.ptx --block 128 --arg zeros:4096 --check-races --check-uninitialized
-  warpload ptx run kernel.ptx --grid 64 --block 256 --arg zeros:65536 --html kernel.html --trace kernel.wlt
+  warpload ptx run kernel.ptx --block 128 --arg random:f32:1024 --check-races --check-uninitialized
+  warpload ptx run kernel.ptx --grid 64 --block 256 --arg iota:u32:16384 --html kernel.html --trace kernel.wlt
   warpload ptx run kernel.ptx --parameter in=0x10000000 --image memory.json
   warpload ptx run kernel.ptx --set '%rd4=0x80000000+4*lane' --set '%p1=0xffff0000'
   warpload ptx run gemm.ptx --set '%r7=0x00200000' --warp 1 --tensor-memory pattern:hash

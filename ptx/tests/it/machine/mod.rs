@@ -3,6 +3,7 @@
 mod arithmetic;
 mod atomics;
 mod bits;
+mod checks;
 mod control;
 mod exchanges;
 mod externals;
