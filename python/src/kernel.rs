@@ -4,7 +4,6 @@
 use std::io::Cursor;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -12,7 +11,7 @@ use pyo3::types::PyBytes;
 use warpload_ptx::Module;
 use warpload_ptx::machine::{
     self, AllocationSide, AllocationUse, DeviceMemory, Kernel, KernelError, KernelLaunch,
-    LaunchTrace, MemoryObserver,
+    LaunchTrace, LaunchWatch, MemoryObserver,
 };
 use warpload_ptx::module::{Array, Declaration, StatementId};
 use warpload_trace::{BinaryTrace, import_source};
@@ -317,8 +316,10 @@ impl PtxKernel {
         let places = Arc::new(values);
         let shared = Arc::new(Shared::default());
         let (text, name) = (Arc::clone(&self.text), self.name.clone());
-        let (arguments, stop) = (Arc::clone(&places), Arc::clone(&shared));
-        let work = move || run(&text, &name, launch, &arguments, buffers, trace, &stop.interrupt);
+        let arguments = Arc::clone(&places);
+        let mut watch = LaunchWatch::new();
+        watch.interrupt = Arc::clone(&shared.interrupt);
+        let work = move || run(&text, &name, launch, &arguments, buffers, trace, &watch);
         let ended = wait(py, &shared, None, work)?;
         let Ended { counts, fault_count, faults, skipped, memory, bases, trace } =
             ended.map_err(|failure| failure.raise(py))?;
@@ -395,7 +396,7 @@ fn buffers_of(
     Ok(buffers)
 }
 
-/// Launches the kernel on its buffers. Stops when `interrupt` is set.
+/// Launches the kernel on its buffers, until `watch` ends it.
 fn run(
     text: &Text,
     name: &str,
@@ -403,7 +404,7 @@ fn run(
     arguments: &[Argument],
     buffers: Vec<Buffer>,
     traces: bool,
-    interrupt: &AtomicBool,
+    watch: &LaunchWatch,
 ) -> Result<Ended, Failure> {
     text.module(|module, lines| {
         let refused = |error: KernelError| text.refused(&error);
@@ -435,7 +436,7 @@ fn run(
         let mut trace = traces.then(begin).transpose().map_err(failed)?;
         let observer = trace.as_mut().map(|trace| trace as &mut dyn MemoryObserver);
         let result =
-            kernel.run_until(&launch, &mut memory, observer, Some(interrupt)).map_err(refused)?;
+            kernel.run_watched(&launch, &mut memory, observer, Some(watch)).map_err(refused)?;
         let trace = trace.map(LaunchTrace::finish).transpose().map_err(failed)?;
         let trace = trace.map(|bytes| BinaryTrace::new(bytes.into_inner().into())).transpose();
         let trace = trace.map_err(|error| Failure::of(&error, ErrorKind::System))?;

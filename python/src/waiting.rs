@@ -17,7 +17,7 @@ pub(crate) struct Shared {
     /// The amount of work done.
     pub(crate) done: AtomicU64,
     /// Whether the work should stop.
-    pub(crate) interrupt: AtomicBool,
+    pub(crate) interrupt: Arc<AtomicBool>,
 }
 
 /// Does `work` on a thread of its own, and meanwhile handles signals and reports progress.

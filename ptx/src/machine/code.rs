@@ -363,6 +363,18 @@ pub(super) struct FunctionCode {
     pub(super) names: HashMap<Slot, Register>,
 }
 
+impl FunctionCode {
+    /// The bytes that a call of a warp copies: the frame's registers, the arguments and the results.
+    pub(super) fn bytes_of_call(&self) -> u64 {
+        let passed = self.parameters.iter().chain(&self.returns).map(|passed| match passed {
+            Passed::Local { bytes, .. } => *bytes,
+            Passed::Register { .. } | Passed::Nothing => 0,
+        });
+        let of_lane = passed.fold(4 * self.rows as u64, u64::saturating_add);
+        of_lane.saturating_mul(LANES as u64)
+    }
+}
+
 /// The code of a kernel and all functions that it may call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Code {

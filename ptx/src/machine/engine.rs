@@ -1,7 +1,7 @@
 //! [`Engine`]: executes the blocks of a grid one after the other, and the warps of a block in turns.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use super::access::{AccessKind, LaneBytes};
 use super::code::{Action, BarrierKind, BarrierOp, Code, Op, Preset};
@@ -13,7 +13,7 @@ use super::memory::{
 use super::races::{Performer, RaceCheck, SharedAccess};
 use super::registers::{Origin, Origins, Registers};
 use super::warp::{Event, Path, Warp, lanes};
-use super::{LaunchCounts, MemoryAccess, MemoryObserver};
+use super::{LaunchCounts, LaunchWatch, MemoryAccess, MemoryObserver};
 use crate::module::StatementId;
 use crate::run::WarpTensorMemory;
 use warpload::lane::{LANES, LaneMask};
@@ -23,8 +23,13 @@ use warpload::memory::{AddressMap, AddressSpace};
 /// necessary if the warp waits for a later one.
 const WARP_TURN: u64 = 1 << 18;
 
-/// The instructions between two checks of the interrupt flag.
-const LOOK: u64 = 1 << 14;
+/// The work between two looks at the watch, in units of about one instruction. Instructions that copy or clear memory
+/// count more than one, see [`Engine::copied`]; else one call with a large argument could take as long as a million
+/// others.
+const LOOK: u64 = 1 << 12;
+
+/// The bytes that are copied or cleared in about the time of an instruction.
+const COPIED: u64 = 256;
 
 /// The number of barriers in a block.
 pub(super) const BARRIERS: usize = 16;
@@ -122,17 +127,19 @@ pub(super) struct Engine<'e> {
     pub(super) hints: [usize; HINTS],
     /// The number of accesses that a thread may use to wait for others: ordered loads, exchanges and mbarriers.
     pub(super) polls: u64,
-    /// Ends the launch when it becomes true.
-    pub(super) interrupt: Option<&'e AtomicBool>,
-    /// Whether `interrupt` ended the launch.
+    /// Shows how far the launch is, and can end it.
+    pub(super) watch: Option<&'e LaunchWatch>,
+    /// Whether `watch` ended the launch.
     pub(super) is_interrupted: bool,
     /// Whether a `trap` ended the launch.
     pub(super) is_trapped: bool,
+    /// The work since the last look at `watch`.
+    pub(super) worked: u64,
     /// Whether a wait has failed. Another warp gets a turn then, to complete it.
     pub(super) yields: bool,
     /// The race detector, if the launch asks for it.
     pub(super) races: Option<RaceCheck>,
-    /// The last backward jump, reported when the launch reaches its limit.
+    /// The last backward jump in this block, reported when the launch reaches its limit.
     pub(super) last_loop: Option<StatementId>,
     /// The last statement with an effect beyond registers, or with a guard, for faults that end the warp.
     pub(super) last_statement: StatementId,
@@ -173,7 +180,7 @@ impl Engine<'_> {
         code.functions.iter().enumerate().map(of_function).collect()
     }
 
-    /// Counts an instruction, and checks the limit and the interrupt flag.
+    /// Counts an instruction, and checks the limit and the watch.
     #[inline(always)]
     pub(super) fn count(&mut self, exec: u32, op: &Op) -> Result<(), Stop> {
         self.counts.warp_instructions += 1;
@@ -181,12 +188,9 @@ impl Engine<'_> {
         if self.counts.warp_instructions > self.step_limit {
             return Err(Stop::Steps(op.statement));
         }
-        if self.counts.warp_instructions.is_multiple_of(LOOK) {
-            let interrupt = self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
-            if interrupt {
-                self.is_interrupted = true;
-                return Err(Stop::Steps(op.statement));
-            }
+        self.worked += 1;
+        if self.worked >= LOOK && self.look() {
+            return Err(Stop::Steps(op.statement));
         }
         Ok(())
     }
@@ -209,6 +213,22 @@ impl Engine<'_> {
         if let Some(observer) = &mut self.observer {
             observer.printed(text);
         }
+    }
+
+    /// Counts the work of an instruction that copies or clears bytes.
+    pub(super) fn copied(&mut self, bytes: u64) {
+        self.worked = self.worked.saturating_add(bytes / COPIED);
+    }
+
+    /// Tells the watch how far the launch is. Returns whether it ends the launch.
+    #[cold]
+    fn look(&mut self) -> bool {
+        self.worked = 0;
+        let Some(watch) = self.watch else { return false };
+        watch.blocks.store(self.counts.blocks.saturating_sub(1), Ordering::Relaxed);
+        watch.warp_instructions.store(self.counts.warp_instructions, Ordering::Relaxed);
+        self.is_interrupted |= watch.interrupt.load(Ordering::Relaxed);
+        self.is_interrupted
     }
 
     pub(super) fn not_executed(&mut self, op: &Op) {
@@ -328,7 +348,9 @@ impl Engine<'_> {
         warps: &mut Vec<Warp>,
         barriers: &mut [Barrier],
     ) -> Result<(), StatementId> {
-        self.shared.renew(self.shape.shared as usize, self.tracks_writes);
+        self.last_loop = None;
+        let replaced = self.shared.renew(self.shape.shared as usize, self.tracks_writes);
+        self.copied(replaced as u64);
         let count = self.shape.warps() as usize;
         if let Some(races) = &mut self.races {
             races.begin(self.shape.shared as usize, count);
@@ -342,6 +364,12 @@ impl Engine<'_> {
             self.counts.warps += 1;
             if let Err(stop) = warp.begin(self, number as u32, mask & self.active) {
                 self.end_lanes(warp, stop)?;
+            }
+            self.copied(warp.local.bytes.values.len() as u64);
+            // A block may clear a gigabyte before its first instruction.
+            self.worked += 1;
+            if self.worked >= LOOK && self.look() {
+                return Err(self.last_statement);
             }
         }
         for barrier in &mut *barriers {

@@ -1,7 +1,8 @@
 //! [`Kernel`]: an entry function. [`KernelLaunch`]: the grid, the parameters and the options to run it with.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use super::access::{AccessKind, LaneBytes};
 use super::code::Code;
@@ -26,8 +27,8 @@ use crate::syntax::{LineIndex, Position, Span, StateSpace};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{AddressMap, AddressSpace};
 
-/// The default limit on warp instructions. It ends kernels that loop forever.
-const STEPS: u64 = 1 << 32;
+/// The default limit on warp instructions. It ends kernels that loop forever, within a minute or two.
+const STEPS: u64 = 1 << 30;
 
 /// The default size of the heap of `malloc`.
 const HEAP: u64 = 8 << 20;
@@ -244,21 +245,55 @@ pub enum KernelError {
     Interrupted,
     /// The launch reached its limit on warp instructions.
     #[error(
-        "line {line}: {steps} warp instructions were executed, and the loop that `{text}` closes has not ended"
+        "line {line}: {steps} warp instructions were executed{}, and the launch has not ended; {} `{text}`",
+        of_blocks(.result.counts.blocks, *.blocks),
+        if *.is_jump { "its last jump back is" } else { "it is at" }
     )]
     Steps {
         /// The limit.
         steps: u64,
-        /// The line of the last backward jump, which is probably the endless loop.
+        /// The blocks of the grid.
+        blocks: u64,
+        /// The line of the last backward jump in the last block, which is probably an endless loop; without a jump, of the
+        /// last instruction.
         line: u32,
-        /// The text of the jump.
+        /// The text of the jump or the instruction.
         text: String,
+        /// Whether `text` is a backward jump.
+        is_jump: bool,
+        /// The results so far.
+        result: Box<KernelResult>,
     },
 }
 
 /// Names for a message.
 fn listed(names: &[String]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+/// How far a launch got; nothing if it has one block.
+fn of_blocks(begun: u64, all: u64) -> String {
+    if all > 1 { format!(" in {begun} of {all} blocks") } else { String::new() }
+}
+
+/// Shows another thread how far a launch is, and lets it end the launch.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct LaunchWatch {
+    /// Ends the launch soon after it becomes true. Shared, because what ends a launch often ends other work, too.
+    pub interrupt: Arc<AtomicBool>,
+    /// The blocks that have ended.
+    pub blocks: AtomicU64,
+    /// The warp instructions that were executed.
+    pub warp_instructions: AtomicU64,
+}
+
+impl LaunchWatch {
+    /// Creates a watch for one launch.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
 }
 
 /// The numbers of blocks, warps and instructions of a launch.
@@ -297,7 +332,7 @@ pub struct SkippedInstruction {
 }
 
 /// The result of a launch.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KernelResult {
     /// The instructions that were executed.
@@ -517,19 +552,20 @@ impl<'m> Kernel<'m> {
         memory: &mut DeviceMemory,
         observer: Option<&mut dyn MemoryObserver>,
     ) -> Result<KernelResult, KernelError> {
-        self.run_until(launch, memory, observer, None)
+        self.run_watched(launch, memory, observer, None)
     }
 
-    /// Executes the kernel like [`Self::run`], until another thread sets `interrupt`.
+    /// Executes the kernel like [`Self::run`], while another thread watches, and can end it.
     ///
     /// # Errors
-    /// Returns [`KernelError`] like [`Self::run`], and [`KernelError::Interrupted`] soon after `interrupt` is set.
-    pub fn run_until(
+    /// Returns [`KernelError`] like [`Self::run`], and [`KernelError::Interrupted`] soon after the watch's `interrupt` is
+    /// set.
+    pub fn run_watched(
         &self,
         launch: &KernelLaunch,
         memory: &mut DeviceMemory,
         observer: Option<&mut dyn MemoryObserver>,
-        interrupt: Option<&AtomicBool>,
+        watch: Option<&LaunchWatch>,
     ) -> Result<KernelResult, KernelError> {
         self.check(launch)?;
         let (surroundings, shared) = self.place(launch, memory)?;
@@ -568,9 +604,10 @@ impl<'m> Kernel<'m> {
             tensor_origin: None,
             hints: [0; HINTS],
             polls: 0,
-            interrupt,
+            watch,
             is_interrupted: false,
             is_trapped: false,
+            worked: 0,
             yields: false,
             races: launch.checks_races.then(RaceCheck::default),
             last_loop: None,
@@ -581,12 +618,6 @@ impl<'m> Kernel<'m> {
         if engine.is_interrupted {
             return Err(KernelError::Interrupted);
         }
-        if let Err(statement) = ended
-            && !engine.is_trapped
-        {
-            let (line, text) = self.written(engine.last_loop.unwrap_or(statement), &lines);
-            return Err(KernelError::Steps { steps: launch.steps, line, text });
-        }
         let skipped = engine.skipped.iter().map(|(statement, count)| {
             let (line, text) = self.written(*statement, &lines);
             SkippedInstruction { statement: *statement, line, text, count: *count }
@@ -595,7 +626,21 @@ impl<'m> Kernel<'m> {
         let faults = engine.faults.iter().map(|fault| self.fault(fault, &engine, &lines)).collect();
         let unknown = self.unknown_bytes(&engine, &lines);
         let Engine { counts, fault_count, printed, printed_bytes, .. } = engine;
-        Ok(KernelResult { counts, faults, fault_count, skipped, unknown, printed, printed_bytes })
+        let result =
+            KernelResult { counts, faults, fault_count, skipped, unknown, printed, printed_bytes };
+        let statement = match ended {
+            Err(statement) if !engine.is_trapped => statement,
+            _ => return Ok(result),
+        };
+        let (line, text) = self.written(engine.last_loop.unwrap_or(statement), &lines);
+        Err(KernelError::Steps {
+            steps: launch.steps,
+            blocks: launch.grid.iter().fold(1, |all: u64, size| all.saturating_mul((*size).into())),
+            line,
+            text,
+            is_jump: engine.last_loop.is_some(),
+            result: Box::new(result),
+        })
     }
 
     fn check(&self, launch: &KernelLaunch) -> Result<(), KernelError> {

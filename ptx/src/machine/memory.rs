@@ -230,6 +230,26 @@ impl Bytes {
         replaced
     }
 
+    /// Copies a range of other bytes, with their flags. Both ranges exist.
+    fn copy_from(&mut self, other: &Self, from: Range<usize>, to: usize) {
+        let range = to..to + from.len();
+        self.values[range.clone()].copy_from_slice(&other.values[from.clone()]);
+        if other.flags.is_empty() {
+            self.mark(range, 0);
+        } else {
+            self.mark(0..0, UNKNOWN);
+            self.flags[range].copy_from_slice(&other.flags[from]);
+        }
+    }
+
+    /// Copies a range of bytes, with their flags, within these bytes. Both ranges exist.
+    pub(super) fn copy_within(&mut self, from: Range<usize>, to: usize) {
+        self.values.copy_within(from.clone(), to);
+        if !self.flags.is_empty() {
+            self.flags.copy_within(from, to);
+        }
+    }
+
     /// Replaces all bytes by zeros, and keeps the allocation.
     pub(super) fn reset(&mut self, bytes: usize, is_unwritten: bool) {
         self.values.clear();
@@ -663,11 +683,7 @@ impl LocalMemory {
         for lane in 0..32 {
             let (from, to) = ((lane * self.stride) as usize, (lane * stride) as usize);
             let size = self.stride as usize;
-            grown.values[to..to + size].copy_from_slice(&self.bytes.values[from..from + size]);
-            for byte in 0..size {
-                let flags = self.bytes.flags(from + byte..from + byte + 1);
-                grown.mark(to + byte..to + byte + 1, flags);
-            }
+            grown.copy_from(&self.bytes, from..from + size, to);
         }
         (self.bytes, self.stride) = (grown, stride);
         true

@@ -62,8 +62,8 @@ pub use self::fault::{
 };
 pub use self::fill::{Fill, FillError};
 pub use self::launch::{
-    Kernel, KernelError, KernelLaunch, KernelResult, LaunchCounts, MemoryAccess, MemoryObserver,
-    RegisterLanes, SkippedInstruction,
+    Kernel, KernelError, KernelLaunch, KernelResult, LaunchCounts, LaunchWatch, MemoryAccess,
+    MemoryObserver, RegisterLanes, SkippedInstruction,
 };
 pub use self::memory::{
     AllocationError, AllocationSide, AllocationUse, DeviceMemory, NearestAllocation, TooMuchMemory,

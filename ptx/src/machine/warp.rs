@@ -694,6 +694,7 @@ impl Warp {
                 Err(stop) => return Err(stop),
             };
             self.pass_arguments(path.frame, frame, call, mask, engine);
+            engine.copied(engine.code.functions[function].bytes_of_call());
             let join = Join {
                 pc: back,
                 frame: path.frame,
@@ -740,11 +741,7 @@ impl Warp {
                     let size = bytes.min(room) as usize;
                     let from = self.local.place(lane, self.frames[from].local_base + offset);
                     let to = self.local.place(lane, self.frames[to].local_base + into);
-                    self.local.bytes.values.copy_within(from..from + size, to);
-                    for byte in 0..size {
-                        let flags = self.local.bytes.flags(from + byte..from + byte + 1);
-                        self.local.bytes.mark(to + byte..to + byte + 1, flags);
-                    }
+                    self.local.bytes.copy_within(from..from + size, to);
                     continue;
                 }
                 (Passed::Local { offset, bytes: size }, _) => {

@@ -60,7 +60,7 @@ fn what_cannot_be_launched_is_said() {
             "again: bra again;",
             "[1,1,1]",
             BUFFERS,
-            "line 8: 4194304 warp instructions were executed, and the loop that `bra again` closes has not ended",
+            "line 8: 4194304 warp instructions were executed, and the launch has not ended; its last jump back is `bra again`",
         ),
     ] {
         assert_eq!(answered(body, block, arguments), CaseAnswer::Error(message.to_owned()));

@@ -1,8 +1,11 @@
 //! Broken kernels: each is reported with the line that a person would blame.
 
+use std::sync::atomic::Ordering;
+
 use super::{Launched, launch, module};
 use warpload_ptx::machine::{
     AllocationUse, DeviceMemory, Kernel, KernelError, KernelFault, KernelFaultKind, KernelLaunch,
+    LaunchWatch, MemoryAccess,
 };
 use warpload_ptx::read;
 
@@ -115,8 +118,10 @@ fn endless_loop() {
     options.steps = 1000;
     let kernel = Kernel::named(&module, "k").expect("a kernel");
     let error = kernel.run(&options, &mut memory, None).expect_err("a limit");
-    let KernelError::Steps { line, text, .. } = error else { panic!("{error}") };
+    let KernelError::Steps { line, text, result, .. } = error else { panic!("{error}") };
     assert_eq!(text, "@%p1 bra again");
+    assert_eq!(result.counts.blocks, 1);
+    assert!(result.counts.warp_instructions >= 1000);
     let blamed = source.lines().position(|line| line.contains("bra again")).expect("a jump");
     assert_eq!(line as usize, blamed + 1);
 }
@@ -171,9 +176,74 @@ fn a_launch_ends_when_a_flag_is_set() {
     let address = memory.allocate(vec![0; 256], AllocationUse::Argument(0)).expect("room");
     let launch = KernelLaunch::new([1; 3], [64, 1, 1]).parameter(&address.to_le_bytes());
     let kernel = Kernel::named(&module, "k").expect("a kernel");
-    let interrupt = std::sync::atomic::AtomicBool::new(true);
-    let ended = kernel.run_until(&launch, &mut memory, None, Some(&interrupt));
+    let watch = LaunchWatch::new();
+    watch.interrupt.store(true, Ordering::Relaxed);
+    let ended = kernel.run_watched(&launch, &mut memory, None, Some(&watch));
     assert_eq!(ended.err(), Some(KernelError::Interrupted));
+}
+
+/// A kernel without a loop has no endless one: the limit is the grid's. The faults so far are not lost.
+#[test]
+fn the_limit_of_many_blocks_names_no_loop() {
+    let source = module("\n st.global.u32 [%rd2+65536], %r0;");
+    let module = read(&source).expect("a module");
+    let mut memory = DeviceMemory::new();
+    let address = memory.allocate(vec![0; 256], AllocationUse::Argument(0)).expect("room");
+    let mut launch = KernelLaunch::new([100_000, 1, 1], [32, 1, 1]);
+    launch = launch.parameter(&address.to_le_bytes());
+    launch.steps = 1000;
+    let kernel = Kernel::named(&module, "k").expect("a kernel");
+    let error = kernel.run(&launch, &mut memory, None).expect_err("a limit");
+    let message = error.to_string();
+    assert!(
+        message.contains(" of 100000 blocks, and the launch has not ended; it is at `"),
+        "{message}"
+    );
+    let KernelError::Steps { is_jump: false, result, blocks: 100_000, .. } = error else {
+        panic!("{message}");
+    };
+    assert!((50..200).contains(&result.counts.blocks), "{message}");
+    assert!(result.fault_count >= 32 * (result.counts.blocks - 1), "{message}");
+}
+
+/// The stores that a launch still executes after it was told to end at the first one.
+fn stores_after_the_end(source: &str, grid: u32) -> u64 {
+    let module = read(source).expect("a module");
+    let mut memory = DeviceMemory::new();
+    let address = memory.allocate(vec![0; 256], AllocationUse::Argument(0)).expect("room");
+    let mut launch = KernelLaunch::new([grid, 1, 1], [32, 1, 1]).parameter(&address.to_le_bytes());
+    launch.steps = 1 << 20;
+    let kernel = Kernel::named(&module, "k").expect("a kernel");
+    let watch = LaunchWatch::new();
+    let mut stores = 0;
+    let mut observer = |access: &MemoryAccess<'_>| {
+        if access.kind == warpload_ptx::machine::AccessKind::Store {
+            watch.interrupt.store(true, Ordering::Relaxed);
+            stores += 1;
+        }
+    };
+    let ended = kernel.run_watched(&launch, &mut memory, Some(&mut observer), Some(&watch));
+    assert_eq!(ended.err(), Some(KernelError::Interrupted), "{source}");
+    stores
+}
+
+/// An instruction may copy megabytes, so the end of a launch is looked for after an amount of work rather than of
+/// instructions.
+#[test]
+fn a_launch_ends_after_little_work() {
+    let loops = module("\n again: st.global.u32 [%rd2], %r0; bra again;");
+    let of_loop = stores_after_the_end(&loops, 1);
+    assert!((2..=1 << 12).contains(&of_loop), "{of_loop}");
+    let calls = module(
+        ".func f (.param .b8 a[200000]) { ret; }
+        ---
+        .param .b8 q[200000];
+        again: st.global.u32 [%rd2], %r0; call f, (q); bra again;",
+    );
+    assert!(stores_after_the_end(&calls, 1) <= 3);
+    // Each block clears the local memory of its warps.
+    let frames = module("\n .local .align 8 .b8 big[400000]; st.global.u32 [%rd2], %r0;");
+    assert!(stores_after_the_end(&frames, 100_000) <= 3);
 }
 
 #[test]
