@@ -1,6 +1,7 @@
 //! Launches a kernel with its grid, dumps its buffers, and reports faults and memory costs.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::io::{BufWriter, Read};
 use std::path::{Path, PathBuf};
 
@@ -9,10 +10,10 @@ use serde::Serialize;
 use warpload::memory::{AddressMap, Memory};
 use warpload_binary::names::Demangled;
 use warpload_ptx::machine::{
-    AllocationSide, AllocationUse, DeviceMemory, Fill, Kernel, KernelError, KernelFault, KernelLaunch,
-    KernelResult, LaunchCounts, LaunchTrace,
+    AllocationSide, AllocationUse, DeviceMemory, Fill, Kernel, KernelError, KernelFault,
+    KernelLaunch, KernelResult, LaunchCounts, LaunchTrace, SkippedInstruction, UnknownBytes,
 };
-use warpload_ptx::module::StatementId;
+use warpload_ptx::module::{DeclarationId, StatementId};
 use warpload_ptx::run::Launch;
 use warpload_replay::{ReplayData, ReplayOptions, Summary, replay};
 use warpload_report::{ReportPage, TableRows, html, memory_tables, survey};
@@ -22,10 +23,11 @@ use warpload_trace::{BinaryTrace, import_source};
 use crate::destination::{self, OutputFile};
 use crate::io::{self, Output};
 use crate::mapped;
-use crate::options::{Format, number};
+use crate::options::{Format, Progress, number};
 use crate::process::Status;
 use crate::ptx::file::File;
-use crate::ptx::run::failed;
+use crate::ptx::run::watch::watched;
+use crate::ptx::run::{Pair, failed, pair};
 
 /// How a kernel is launched; with none of these options the loads of a function are executed one by one.
 #[derive(clap::Args)]
@@ -48,9 +50,18 @@ pub(super) struct KernelArguments {
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     arg: Vec<String>,
 
-    /// Write the buffer of an argument, counted from 0, after the launch
-    #[arg(long, value_name = "INDEX=FILE", value_parser = dump)]
-    dump: Vec<(usize, PathBuf)>,
+    /// Set a .global or .const variable of the module before the launch: a constant expression, several for an array
+    /// with commas between, or @FILE, which may be shorter than the variable
+    #[arg(long, value_name = "NAME=VALUE|@FILE", value_parser = pair)]
+    global: Vec<Pair>,
+
+    /// Write the buffer of an argument, counted from 0, or a variable of the module, after the launch
+    #[arg(long, value_name = "INDEX|NAME=FILE", value_parser = dump)]
+    dump: Vec<(Dumped, PathBuf)>,
+
+    /// Let --dump write bytes that are not known, with what memory happens to hold; without it, they are an error
+    #[arg(long, requires = "dump")]
+    dump_unknown: bool,
 
     /// Write the memory instructions of the launch as a binary trace, with the loaded and the stored values
     #[arg(long, value_name = "OUT.wlt")]
@@ -60,7 +71,7 @@ pub(super) struct KernelArguments {
     #[arg(long, value_name = "PAGE")]
     html: Option<PathBuf>,
 
-    /// End a launch after that many warp instructions [default: 4294967296]
+    /// End a launch after that many warp instructions [default: 1073741824]
     #[arg(long, value_name = "N", value_parser = number::<u64>(1..=u64::MAX))]
     steps: Option<u64>,
 
@@ -86,9 +97,34 @@ fn dimensions(text: &str) -> Result<[u32; 3], String> {
     Ok(sizes)
 }
 
-fn dump(text: &str) -> Result<(usize, PathBuf), String> {
-    let (index, file) = text.split_once('=').ok_or("expected a number, `=` and a file")?;
-    Ok((number::<usize>(0..=u64::MAX)(index)?, file.into()))
+/// What `--dump` writes.
+#[derive(Clone, Debug)]
+enum Dumped {
+    /// The buffer of an argument, counted from 0.
+    Argument(usize),
+    /// A variable of the module.
+    Variable(String),
+}
+
+impl fmt::Display for Dumped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Argument(number) => write!(f, "{number}"),
+            Self::Variable(name) => f.write_str(name),
+        }
+    }
+}
+
+fn dump(text: &str) -> Result<(Dumped, PathBuf), String> {
+    let split = text.split_once('=').filter(|(what, _)| !what.is_empty());
+    let (what, file) = split.ok_or("expected a number or a variable, `=` and a file")?;
+    // No name of PTX begins with a digit.
+    let dumped = if what.starts_with(|first: char| first.is_ascii_digit()) {
+        Dumped::Argument(number::<usize>(0..=u64::MAX)(what)?)
+    } else {
+        Dumped::Variable(what.to_owned())
+    };
+    Ok((dumped, file.into()))
 }
 
 /// A parameter: a buffer, which is passed by address, or the bytes of a value.
@@ -103,6 +139,7 @@ impl KernelArguments {
         self.grid.is_some()
             || self.block.is_some()
             || !self.arg.is_empty()
+            || !self.global.is_empty()
             || !self.dump.is_empty()
             || self.steps.is_some()
             || self.shared_bytes > 0
@@ -119,6 +156,7 @@ impl KernelArguments {
         image: Option<&Memory>,
         file: &File<'_>,
         format: Format,
+        progress: Progress,
         output: &mut Output,
     ) -> anyhow::Result<Status> {
         let kernel = Kernel::chosen(file.module, options.function.as_deref());
@@ -165,13 +203,22 @@ impl KernelArguments {
             named.insert(number, bytes);
         }
         launch.parameters.extend(named.into_values());
+        self.set_variables(&kernel, &mut launch)?;
         let mut dumps = Vec::new();
-        for (index, path) in &self.dump {
-            let address = buffers.get(*index).copied().flatten();
-            let address = address.ok_or_else(|| {
-                anyhow!("--dump {index}={}: argument {index} is no buffer", path.display())
-            })?;
-            dumps.push((address, destination::target(path)?));
+        for (dumped, path) in &self.dump {
+            let option = format!("--dump {dumped}={}", path.display());
+            let address = match dumped {
+                Dumped::Argument(number) => {
+                    let address = buffers.get(*number).copied().flatten();
+                    let no_buffer = || anyhow!("{option}: argument {number} is no buffer");
+                    Some(address.ok_or_else(no_buffer)?)
+                }
+                Dumped::Variable(name) => {
+                    kernel.variable(name).with_context(|| option.clone())?;
+                    None
+                }
+            };
+            dumps.push((dumped, address, option, destination::target(path)?));
         }
         let page = self.html.as_deref().map(destination::target).transpose()?;
         let kept = match &self.trace {
@@ -188,17 +235,43 @@ impl KernelArguments {
         let begun =
             LaunchTrace::new(&kernel, &launch, kept.is_some(), source, BufWriter::new(traced));
         let mut trace = begun.map_err(write_error(&self.trace))?;
-        let result = match kernel.run(&launch, &mut memory, Some(&mut trace)) {
-            Ok(result) => result,
-            Err(error @ KernelError::Steps { .. }) => {
-                return Ok(output.fail(Status::Failed, format_args!("{}: {error}", file.name))?);
+        let blocks =
+            launch.grid.iter().fold(1, |all: u64, size| all.saturating_mul((*size).into()));
+        let ran = watched(progress, file.name, blocks, |watch| {
+            kernel.run_watched(&launch, &mut memory, Some(&mut trace), Some(watch))
+        });
+        let (result, limit) = match ran {
+            Ok(result) => (result, None),
+            Err(error) => {
+                let message = error.to_string();
+                let KernelError::Steps { result, .. } = error else {
+                    bail!("{}: {message}", file.name);
+                };
+                (*result, Some(message))
             }
-            Err(error) => bail!("{}: {error}", file.name),
         };
         trace.finish().map_err(write_error(&self.trace))?;
         let trace = BinaryTrace::new(mapped::map(Path::new("the trace"), traced)?)?;
-        for (address, target) in dumps {
-            target.write(memory.bytes(address).unwrap_or_default())?;
+        let mut refusals = Vec::new();
+        // A launch that was given up has no results.
+        for (dumped, address, option, target) in dumps.into_iter().filter(|_| limit.is_none()) {
+            let address = match dumped {
+                Dumped::Argument(_) => address,
+                Dumped::Variable(name) => memory.variable(name),
+            };
+            let address = address.unwrap_or_default();
+            if memory.is_known(address) || self.dump_unknown {
+                target.write(memory.bytes(address).unwrap_or_default())?;
+                continue;
+            }
+            let unknown = result.unknown.iter().find(|unknown| unknown.base == address);
+            let unknown = match unknown {
+                Some(unknown) => described(&kernel, unknown, &memory),
+                None => "the initial value has bytes without a value here".to_owned(),
+            };
+            refusals.push(format!(
+                "{option}: not written: {unknown}; `--dump-unknown` writes what memory holds there"
+            ));
         }
         let options = ReplayOptions::new(ReplayData::Absent).demangled_names(true);
         let (replayed, survey) = match &page {
@@ -209,7 +282,7 @@ impl KernelArguments {
             None => (replay(&trace, &options)?, None),
         };
         let summary = replayed.summary();
-        if let (Some(target), Some(survey)) = (page, survey) {
+        if let (Some(target), Some(survey), None) = (page, survey, &limit) {
             let title = Path::new(file.name).file_name().unwrap_or_default().to_string_lossy();
             let page = ReportPage::new(&replayed, &summary, &survey);
             let page = page.title(&title).data("the arguments of the launch");
@@ -217,24 +290,89 @@ impl KernelArguments {
         }
         if format == Format::Json {
             let LaunchCounts { warp_instructions, .. } = result.counts;
-            let launch = LaunchJson { counts: result.counts, steps: warp_instructions };
+            let has_ended = limit.is_none();
+            let launch = LaunchJson { counts: result.counts, steps: warp_instructions, has_ended };
+            let unknown = result.unknown.iter();
             output.json(&KernelJson {
                 file: file.name,
                 launch,
+                not_executed: result.skipped.iter().map(SkippedJson::from).collect(),
+                unknown_bytes: unknown.map(|one| UnknownJson::new(&kernel, one)).collect(),
                 faults: &result,
                 summary: &summary,
             })?;
         } else {
-            show(&result, file, output)?;
+            show(&result, &kernel, &memory, file, output)?;
             let names = Demangled::default();
             output.text(&memory_tables(&replayed, &names, TableRows::default()))?;
+        }
+        if let Some(message) = limit {
+            let outputs = [!self.dump.is_empty(), self.trace.is_some(), self.html.is_some()];
+            let unwritten = if outputs.contains(&true) { "; no file is written" } else { "" };
+            let message = format!("{}: {message}{unwritten}", file.name);
+            return Ok(output.fail(Status::Failed, message)?);
         }
         if let Some(kept) = kept {
             kept.persist()?;
         }
-        let has_failed = result.fault_count > 0;
-        Ok(if has_failed { output.raise(Status::Failed) } else { Status::Done })
+        for refusal in &refusals {
+            output.fail(Status::Failed, format_args!("{}: {refusal}", file.name))?;
+        }
+        Ok(if result.is_clean() && refusals.is_empty() {
+            Status::Done
+        } else {
+            output.raise(Status::Failed)
+        })
     }
+
+    /// Sets the variables that `--global` names.
+    fn set_variables(&self, kernel: &Kernel<'_>, launch: &mut KernelLaunch) -> anyhow::Result<()> {
+        let mut known: Vec<DeclarationId> = Vec::new();
+        for (name, text) in &self.global {
+            let option = || format!("--global {name}={text}");
+            let id = kernel.variable(name).with_context(option)?;
+            if known.contains(&id) {
+                bail!("--global {name} is given twice");
+            }
+            known.push(id);
+            let bytes = match text.strip_prefix('@') {
+                Some(path) => read_bytes(path).with_context(option)?,
+                None => kernel.variable_value(id, text).with_context(option)?,
+            };
+            launch.variables.push((id, bytes));
+        }
+        Ok(())
+    }
+}
+
+fn read_bytes(path: &str) -> anyhow::Result<Vec<u8>> {
+    let (mut file, _) = io::open_file(Path::new(path))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The name of a parameter of the kernel.
+fn parameter_name<'m>(kernel: &Kernel<'m>, number: usize) -> Option<&'m str> {
+    let module = kernel.module();
+    let declared = module.declarations().get(kernel.function().parameters.clone())?.get(number)?;
+    Some(module.text(declared.name))
+}
+
+/// `argument 1 (out): 128 of 4096 bytes are unknown, the first at offset 0: …`.
+fn described(kernel: &Kernel<'_>, unknown: &UnknownBytes, memory: &DeviceMemory) -> String {
+    let UnknownBytes { purpose, base, bytes, first, cause, .. } = unknown;
+    let name = match purpose {
+        AllocationUse::Argument(number) => parameter_name(kernel, *number),
+        _ => None,
+    };
+    let name = name.map_or(String::new(), |name| format!(" `{name}`"));
+    let all = memory.bytes(*base).map_or(0, <[u8]>::len);
+    let verb = if *bytes == 1 { "is" } else { "are" };
+    format!(
+        "{purpose}{name}: {bytes} of {} {verb} unknown, the first at offset {first}: {cause}",
+        counted(all as u64, "byte"),
+    )
 }
 
 /// Reads the value of an `--arg`.
@@ -245,10 +383,7 @@ fn value(
     text: &str,
 ) -> anyhow::Result<Value> {
     if let Some(path) = text.strip_prefix('@') {
-        let (mut file, _) = io::open_file(Path::new(path))?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
-        return Ok(Value::Buffer(bytes));
+        return Ok(Value::Buffer(read_bytes(path)?));
     }
     if let Some(fill) = Fill::parse(text) {
         // Two buffers of random numbers differ, because a mix-up of them could be hidden otherwise.
@@ -278,6 +413,8 @@ fn write_error(path: &Option<PathBuf>) -> impl Fn(std::io::Error) -> anyhow::Err
 struct KernelJson<'f> {
     file: &'f str,
     launch: LaunchJson,
+    not_executed: Vec<SkippedJson<'f>>,
+    unknown_bytes: Vec<UnknownJson<'f>>,
     #[serde(serialize_with = "faults")]
     faults: &'f KernelResult,
     #[serde(flatten)]
@@ -290,6 +427,45 @@ struct LaunchJson {
     counts: LaunchCounts,
     /// The number that `--steps` limits.
     steps: u64,
+    /// Whether the launch ended before it reached the limit.
+    #[serde(rename = "ended")]
+    has_ended: bool,
+}
+
+/// An instruction that was reached and not executed.
+#[derive(Serialize)]
+struct SkippedJson<'f> {
+    instruction: &'f str,
+    line: u32,
+    count: u64,
+}
+
+impl<'f> From<&'f SkippedInstruction> for SkippedJson<'f> {
+    fn from(skipped: &'f SkippedInstruction) -> Self {
+        Self { instruction: &skipped.text, line: skipped.line, count: skipped.count }
+    }
+}
+
+/// The unknown bytes of an argument's buffer, or of other memory, which has no number.
+#[derive(Serialize)]
+struct UnknownJson<'f> {
+    argument: Option<usize>,
+    name: Option<&'f str>,
+    bytes: u64,
+    first: u64,
+    cause: String,
+}
+
+impl<'f> UnknownJson<'f> {
+    fn new(kernel: &Kernel<'f>, unknown: &'f UnknownBytes) -> Self {
+        let (argument, name) = match &unknown.purpose {
+            AllocationUse::Argument(number) => (Some(*number), parameter_name(kernel, *number)),
+            AllocationUse::Variable(name) => (None, Some(&**name)),
+            _ => (None, None),
+        };
+        let UnknownBytes { bytes, first, cause, .. } = unknown;
+        Self { argument, name, bytes: *bytes, first: *first, cause: cause.to_string() }
+    }
 }
 
 fn faults<S: serde::Serializer>(result: &&KernelResult, to: S) -> Result<S::Ok, S::Error> {
@@ -344,7 +520,13 @@ fn counted(count: u64, noun: &str) -> String {
 /// The number of faults of one instruction that are shown in full.
 const SHOWN: usize = 4;
 
-fn show(result: &KernelResult, file: &File<'_>, output: &mut Output) -> anyhow::Result<()> {
+fn show(
+    result: &KernelResult,
+    kernel: &Kernel<'_>,
+    memory: &DeviceMemory,
+    file: &File<'_>,
+    output: &mut Output,
+) -> anyhow::Result<()> {
     let LaunchCounts { blocks, warps, warp_instructions, loads, stores, atomics, .. } =
         result.counts;
     output.line(format_args!(
@@ -363,6 +545,9 @@ fn show(result: &KernelResult, file: &File<'_>, output: &mut Output) -> anyhow::
             counted(skipped.count, "time"),
             skipped.text
         ))?;
+    }
+    for unknown in &result.unknown {
+        output.line(described(kernel, unknown, memory))?;
     }
     let mut shown: HashMap<StatementId, usize> = HashMap::new();
     for fault in &result.faults {

@@ -2,6 +2,7 @@
 
 mod kernel;
 mod show;
+mod watch;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,7 +33,8 @@ use warpload_binary::names::{Demangled, NamePattern, did_you_mean, nearest};
 ///
 /// With --grid, --block, --arg or another kernel option, launches a kernel without a GPU: all of its blocks, warps and
 /// instructions. Prints counts, faults with line, block and thread, and the sectors and bank conflicts of each memory
-/// instruction. Exit status 1 if a lane faulted or the limit of steps was reached.
+/// instruction. Exit status 1 if a lane faulted, an instruction was not executed, bytes of a buffer are unknown, or the
+/// limit of steps was reached.
 ///
 /// Without kernel options, executes the loads of one function in the order of the text, branches or not. A loaded
 /// register keeps its value for later loads. Other instructions are not executed: a register that one of them writes
@@ -152,7 +154,8 @@ pub(crate) fn execute(
         launch.function = function;
         if arguments.kernel.is_given() {
             let image = arguments.image.is_some().then_some(&machine.memory);
-            return arguments.kernel.run(&launch, image, file, arguments.format, output);
+            let format = arguments.format;
+            return arguments.kernel.run(&launch, image, file, format, progress, output);
         }
         run_file(arguments, &launch, machine, file, output)
     })
