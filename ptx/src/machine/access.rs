@@ -32,7 +32,7 @@ pub(super) fn execute(
 ) -> Result<(), Stop> {
     let polls = match access.kind {
         MemoryKind::Load => access.is_ordered,
-        MemoryKind::Atomic(of) => matches!(of, Atomic::CompareAndSwap | Atomic::Exchange),
+        MemoryKind::Atomic(_) => false,
         MemoryKind::Mbarrier(_) => true,
         MemoryKind::Store | MemoryKind::Copy { .. } => false,
     };
@@ -412,21 +412,23 @@ impl Access<'_, '_> {
         flags
     }
 
-    /// Executes an atomic operation without a lookup for each lane. Returns false like [`Self::load_at_once`].
-    fn atomic_at_once(&mut self, operation: Atomic, engine: &mut Engine<'_>) -> bool {
+    /// Executes an atomic operation without a lookup for each lane. Returns `None` where
+    /// [`Self::load_at_once`] returns false, and else whether memory has changed.
+    fn atomic_at_once(&mut self, operation: Atomic, engine: &mut Engine<'_>) -> Option<bool> {
         if engine.observes_values() || engine.races.is_some() {
-            return false;
+            return None;
         }
         let (size, exec, scalar) = (self.access.size, self.exec, self.access.scalar);
         let rows = scalar.bits().div_ceil(32);
         let (mut memories, registers) = parts(self.warp, self.path, engine);
         if unknown_sources(registers, self.op, self.access) & exec != 0 {
-            return false;
+            return None;
         }
         let bytes = self.access.bytes();
         let mut offsets = [0; LANES];
         let found = memories.find_all(self.access.space, self.addresses, bytes, exec, &mut offsets);
-        let Some(found) = found else { return false };
+        let found = found?;
+        let mut is_changed = false;
         let flushes = flushes(operation, scalar, found);
         let values = &mut memories.at_mut(found).0.values[..];
         for lane in lanes(exec) {
@@ -436,6 +438,7 @@ impl Access<'_, '_> {
                 let slots = [self.op.a + part as Slot * rows, self.op.b];
                 let sources = slots.map(|slot| registers.lane(slot, rows, lane));
                 let old = replace(operation, scalar, flushes, place, sources);
+                is_changed |= *place != old[..size as usize];
                 if let Some(Element { slot, rows, bits }) = *result {
                     let old = extended(&old[..size as usize], scalar, bits);
                     registers.set_lane(slot, rows, lane, old);
@@ -445,20 +448,21 @@ impl Access<'_, '_> {
         for element in self.access.elements.iter().flatten() {
             registers.know(element.slot, exec);
         }
-        true
+        Some(is_changed)
     }
 
     fn atomic(&mut self, operation: Atomic, engine: &mut Engine<'_>) -> Result<(), Stop> {
         let (bytes, size) = (self.access.bytes(), self.access.size as usize);
         engine.counts.atomics += 1;
-        if self.atomic_at_once(operation, engine) {
+        if let Some(is_changed) = self.atomic_at_once(operation, engine) {
+            self.count_atomic(is_changed, engine);
             self.observe(AccessKind::Atomic, self.exec, &NO_VALUES, engine);
             return Ok(());
         }
         let mut seen = LaneBytes::default();
         let (scalar, rows) = (self.access.scalar, self.access.scalar.bits().div_ceil(32));
         let mut shared: Vec<(usize, usize, u32)> = Vec::new();
-        let (mut unwritten, mut done) = (0, 0);
+        let (mut unwritten, mut done, mut is_changed) = (0, 0, false);
         // An exchange whose result is not wanted is a store.
         let reads =
             operation != Atomic::Exchange || self.access.elements.iter().any(Option::is_some);
@@ -500,6 +504,7 @@ impl Access<'_, '_> {
                 let slots = [self.op.a + part as Slot * rows, self.op.b];
                 let sources = slots.map(|slot| registers.lane(slot, rows, lane));
                 let old = replace(operation, scalar, flushes, place, sources);
+                is_changed |= *place != old[..size];
                 // An exchange does not depend on the old value.
                 let kept = if operation == Atomic::Exchange { 0 } else { before & !UNWRITTEN };
                 region.mark(at..at + size, joined(lost, kept));
@@ -522,10 +527,23 @@ impl Access<'_, '_> {
             }
             done |= 1 << lane;
         }
+        self.count_atomic(is_changed, engine);
         self.check_races(&shared, true, bytes, engine);
         self.check_written(unwritten, engine);
         self.observe(AccessKind::Atomic, done, &seen, engine);
         Ok(())
+    }
+
+    /// Counts an atomic operation that a thread may use to wait for others: at least the failed attempt to take a lock
+    /// changes nothing, whatever the operation is.
+    fn count_atomic(&self, is_changed: bool, engine: &mut Engine<'_>) {
+        if self.access.elements.iter().all(Option::is_none) {
+            return;
+        }
+        match is_changed {
+            true => engine.changes += 1,
+            false => engine.polls += 1,
+        }
     }
 
     /// Executes `cp.async` immediately. Programs cannot tell, because they have to wait for the copy before they read

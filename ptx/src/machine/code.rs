@@ -9,6 +9,7 @@ use super::number::NumberType;
 use super::registers::{Registers, Slot};
 use super::tensor::TensorOp;
 use crate::meaning::Register;
+use crate::module::joins::JoinScope;
 use crate::module::{FunctionId, StatementId};
 use warpload::lane::LANES;
 
@@ -34,7 +35,7 @@ pub(super) struct Op {
     /// A constant of the instruction, such as a shift or the table of `lop3`.
     pub(super) immediate: u32,
     pub(super) statement: StatementId,
-    /// Whether it counts as an instruction. Only the first operation of each instruction does.
+    /// Whether it counts as an instruction. Only one operation of each instruction does.
     pub(super) counts: bool,
     /// Whether it writes the carry flag.
     pub(super) carries: bool,
@@ -47,18 +48,14 @@ pub(super) enum Action {
     Lanes(Execute),
     /// A load, a store or an atomic operation.
     Memory(Box<MemoryOp>),
-    /// The point where diverged lanes wait for each other.
-    Rejoin,
-    /// A branch to `target`. If it diverges, its lanes reconverge at `rejoin`.
-    Branch {
-        target: Pc,
-        rejoin: Option<Pc>,
-    },
-    /// A branch to one of the targets in a table.
-    BranchTable {
-        targets: Box<[Pc]>,
-        rejoin: Option<Pc>,
-    },
+    /// The point where lanes wait for all lanes that run in a scope of joins.
+    Rejoin(JoinScope),
+    /// The point where lanes wait for those that the call before it has sent elsewhere.
+    RejoinCall,
+    /// A branch to a target.
+    Branch(Pc),
+    /// A branch to one of the targets in a table, which is an index into [`Code::tables`].
+    BranchTable(usize),
     Call(Box<CallOp>),
     /// Returns to the caller, or ends the lanes in a kernel.
     Return,
@@ -349,7 +346,6 @@ pub(super) enum Special {
 /// A decoded function.
 #[derive(Clone, Debug)]
 pub(super) struct FunctionCode {
-    pub(super) function: FunctionId,
     pub(super) entry: Pc,
     pub(super) rows: usize,
     pub(super) presets: Vec<Preset>,
@@ -385,12 +381,40 @@ pub(super) struct Code {
     pub(super) externals: HashMap<FunctionId, External>,
     /// The first instruction that needs a cluster.
     pub(super) of_cluster: Option<StatementId>,
+    /// The index of each function in `functions`.
+    pub(super) numbers: HashMap<FunctionId, usize>,
+    /// The targets of indirect branches. Branches with the same list of labels share a table.
+    pub(super) tables: Vec<Box<[Pc]>>,
+    /// The innermost scope of joins around each operation. For [`Action::Rejoin`], the scope around its own.
+    pub(super) inside: Vec<JoinScope>,
+    /// First and last number of each scope in the tree of scopes.
+    pub(super) scopes: Vec<(usize, usize)>,
+}
+
+/// No scope of joins.
+pub(super) const NO_SCOPE: JoinScope = JoinScope::MAX;
+
+impl Code {
+    /// Whether an operation is in a scope of joins.
+    #[inline]
+    pub(super) fn is_inside(&self, pc: Pc, scope: JoinScope) -> bool {
+        let inner = self.inside.get(pc as usize).and_then(|inner| self.scopes.get(*inner as usize));
+        match (inner, self.scopes.get(scope as usize)) {
+            (Some(inner), Some(outer)) => outer.0 <= inner.0 && inner.1 <= outer.1,
+            _ => false,
+        }
+    }
+
+    /// The function with an address in [`Self::functions`].
+    pub(super) fn function_at(&self, address: u64) -> Option<usize> {
+        self.numbers.get(&super::compile::function_at(address)?).copied()
+    }
 }
 
 impl Op {
     /// Creates an operation without operands.
     pub(super) fn new(action: Action, statement: StatementId) -> Self {
-        let (guard, counts) = (None, true);
+        let (guard, counts) = (None, false);
         let (d, a, b, c, e, immediate) = (0, 0, 0, 0, 0, 0);
         let carries = false;
         Self { action, guard, d, a, b, c, e, immediate, statement, counts, carries }

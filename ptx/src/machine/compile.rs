@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::cluster::needs_cluster;
 use super::code::{
     Action, Atomic, BarrierKind, BarrierOp, Base, CallOp, CallTarget, Code, Element, ExchangeKind,
-    ExchangeOp, Execute, FunctionCode, Mbarrier, MemoryKind, MemoryOp, Op, Passed, Pc, Preset,
-    Shuffle, Special, Vote,
+    ExchangeOp, Execute, FunctionCode, Mbarrier, MemoryKind, MemoryOp, NO_SCOPE, Op, Passed, Pc,
+    Preset, Shuffle, Special, Vote,
 };
 use super::externals::External;
 use super::memory::{AddressedSpace, MAX_ALIGNMENT, MAX_LOCAL};
@@ -16,6 +16,7 @@ use super::registers::{FIRST_ROW, NONE, Slot};
 use super::tensor;
 use super::{effects, matrix};
 use crate::meaning::{Register, component};
+use crate::module::joins::JoinScope;
 use crate::module::operands::RegisterOperands;
 use crate::module::{
     Declaration, DeclarationId, Function, FunctionId, FunctionKind, Module, Role, StatementId,
@@ -58,18 +59,20 @@ pub(super) fn function_at(address: u64) -> Option<FunctionId> {
 
 /// Decodes a kernel, and transitively the functions that it calls.
 pub(super) fn compile(module: &Module<'_>, kernel: FunctionId, around: &Surroundings) -> Code {
-    let mut calls = Calls { numbers: HashMap::from([(kernel, 0)]), order: vec![kernel] };
+    let mut calls = Calls::new(module, kernel);
     let mut code = Code::default();
     let mut done = 0;
     // The list grows in the loop, because decoding a function finds further calls.
     while let Some(id) = calls.order.get(done).copied() {
         done += 1;
         let Some(function) = module.functions().get(id.index()) else { continue };
-        let mut compiler = FunctionCompiler::new(module, function, around, &mut calls, &mut code);
+        let mut compiler =
+            FunctionCompiler::new(module, id, function, around, &mut calls, &mut code);
         compiler.body();
-        let function = compiler.finish(id);
+        let function = compiler.finish();
         code.functions.push(function);
     }
+    code.numbers = calls.numbers;
     code
 }
 
@@ -77,9 +80,26 @@ pub(super) fn compile(module: &Module<'_>, kernel: FunctionId, around: &Surround
 struct Calls {
     numbers: HashMap<FunctionId, usize>,
     order: Vec<FunctionId>,
+    /// Whether all functions are in the list, because a register can hold the address of any of them.
+    has_all: bool,
+    /// The local variables and parameters of each function.
+    locals: HashMap<FunctionId, Vec<DeclarationId>>,
 }
 
 impl Calls {
+    fn new(module: &Module<'_>, kernel: FunctionId) -> Self {
+        let mut locals: HashMap<FunctionId, Vec<DeclarationId>> = HashMap::new();
+        for (id, declared) in module.declarations_with_ids() {
+            if let (StateSpace::Local | StateSpace::Param, Some(function)) =
+                (declared.space, module.function_id(declared.scope))
+            {
+                locals.entry(function).or_default().push(id);
+            }
+        }
+        let numbers = HashMap::from([(kernel, 0)]);
+        Self { numbers, order: vec![kernel], has_all: false, locals }
+    }
+
     fn number(&mut self, id: FunctionId) -> usize {
         *self.numbers.entry(id).or_insert_with(|| {
             self.order.push(id);
@@ -111,12 +131,30 @@ pub(super) struct FunctionCompiler<'c, 'm> {
     /// The statement of the current instruction.
     statement: StatementId,
     guard: Option<(Slot, bool)>,
-    first_op: usize,
+    /// The branches to blocks whose place is not known yet.
+    branches: Vec<PendingBranch>,
+}
+
+/// A branch operation, and the edge that it takes.
+struct PendingBranch {
+    op: usize,
+    from: usize,
+    to: usize,
+}
+
+/// The end of a block, for its branch.
+#[derive(Clone, Copy)]
+struct BlockEnd<'f> {
+    number: usize,
+    targets: &'f [usize],
+    /// The index of the table in [`Code::tables`].
+    table: Option<usize>,
 }
 
 impl<'c, 'm> FunctionCompiler<'c, 'm> {
     fn new(
         module: &'m Module<'m>,
+        id: FunctionId,
         function: &'m Function,
         around: &'c Surroundings,
         calls: &'c mut Calls,
@@ -139,21 +177,18 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             local_bytes: 0,
             statement: StatementId(0),
             guard: None,
-            first_op: 0,
+            branches: Vec::new(),
         };
-        compiler.lay_out_locals();
+        compiler.lay_out_locals(id);
         compiler
     }
 
     /// Assigns offsets in the frame to local variables, to the parameters of calls, and to the function's own
     /// parameters.
-    fn lay_out_locals(&mut self) {
+    fn lay_out_locals(&mut self, function: FunctionId) {
         let is_entry = self.function.kind == FunctionKind::Entry;
-        for (id, declared) in self.module.declarations_with_ids() {
-            let around = self.module.function_of(declared.scope);
-            if !around.is_some_and(|around| std::ptr::eq(around, self.function)) {
-                continue;
-            }
+        for id in self.calls.locals.remove(&function).unwrap_or_default() {
+            let Some(declared) = self.module.declaration(id) else { continue };
             let is_parameter = matches!(declared.role, Role::Parameter | Role::Return);
             let is_local = match declared.space {
                 StateSpace::Local => true,
@@ -173,7 +208,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         self.local_bytes = self.local_bytes.next_multiple_of(16);
     }
 
-    fn finish(mut self, function: FunctionId) -> FunctionCode {
+    fn finish(mut self) -> FunctionCode {
         let overridden: Vec<_> = self.around.overrides.iter().collect();
         for (register, values) in overridden {
             if let Some(element) = self.registers.get(register) {
@@ -187,7 +222,6 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let mut locals: Vec<(u64, u64)> = self.locals.values().copied().collect();
         locals.sort_unstable();
         FunctionCode {
-            function,
             locals,
             entry: self.entry,
             rows: self.rows as usize + 1,
@@ -263,7 +297,6 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     pub(super) fn emit(&mut self, action: Action) -> &mut Op {
         let mut op = Op::new(action, self.statement);
         op.guard = self.guard;
-        op.counts = self.code.ops.len() == self.first_op;
         let at = self.code.ops.len();
         self.code.ops.push(op);
         &mut self.code.ops[at]
@@ -285,22 +318,31 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     }
 
     fn body(&mut self) {
-        let blocks = self.module.blocks(self.function);
-        let mut is_rejoined = vec![false; blocks.len()];
-        for block in &blocks {
-            if let Some(at) = block.post_dominator.filter(|_| block.successors.len() > 1) {
-                is_rejoined[at] = true;
-            }
-        }
-        let mut starts = vec![0; blocks.len()];
-        let first_own = self.code.ops.len();
-        for (number, block) in blocks.iter().enumerate() {
-            starts[number] = self.code.ops.len() as Pc;
+        let flow = self.module.flow(self.function);
+        let joins = &flow.joins;
+        // Functions number their scopes one after the other.
+        let first_scope = self.code.scopes.len();
+        let scopes = joins.spans().into_iter();
+        self.code
+            .scopes
+            .extend(scopes.map(|(first, last)| (first + first_scope, last + first_scope)));
+        let scope = |own: Option<JoinScope>| {
+            own.map_or(NO_SCOPE, |own| (first_scope as JoinScope).saturating_add(own))
+        };
+        let first_table = self.code.tables.len();
+        // The places of each block: for lanes from outside, and behind its join.
+        let mut starts = vec![0; flow.blocks.len()];
+        let mut insides = starts.clone();
+        for (number, block) in flow.blocks.iter().enumerate() {
             self.guard = None;
-            if is_rejoined[number] {
-                self.first_op = usize::MAX;
-                self.emit(Action::Rejoin);
+            starts[number] = self.code.ops.len() as Pc;
+            if let Some(own) = joins.own[number] {
+                self.emit(Action::Rejoin(scope(Some(own))));
+                self.lie_in(scope(joins.around[own as usize]));
             }
+            insides[number] = self.code.ops.len() as Pc;
+            let table = flow.table_of[number].map(|table| first_table + table);
+            let end = BlockEnd { number, targets: &block.targets, table };
             for place in block.statements.clone() {
                 let id = StatementId(place as u32);
                 let Some(instruction) = self.module.instruction(id) else {
@@ -308,29 +350,41 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                     continue;
                 };
                 self.statement = id;
-                self.first_op = self.code.ops.len();
-                // Block numbers for now. They become program counters once all blocks have been emitted.
-                let rejoin = block.post_dominator.map(|at| at as Pc);
-                self.instruction(&instruction, &block.targets, rejoin);
+                self.instruction(&instruction, end);
             }
+            if let Some(next) = block.next.filter(|next| joins.closing.contains_key(&(number, *next)))
+            {
+                self.guard = None;
+                self.branch_to(number, next);
+            }
+            self.lie_in(scope(joins.inside[number]));
         }
         self.guard = None;
-        self.first_op = usize::MAX;
         self.emit(Action::Return);
-        let place =
-            |block: &mut Pc| *block = starts.get(*block as usize).copied().unwrap_or(*block);
-        for op in &mut self.code.ops[first_own..] {
-            match &mut op.action {
-                Action::Branch { target, rejoin } => {
-                    place(target);
-                    rejoin.iter_mut().for_each(place);
-                }
-                Action::BranchTable { targets, rejoin } => {
-                    targets.iter_mut().for_each(place);
-                    rejoin.iter_mut().for_each(place);
-                }
-                _ => {}
+        self.lie_in(NO_SCOPE);
+        let mut latches = Vec::new();
+        for (own, block) in &joins.latches {
+            latches.push(self.code.ops.len());
+            self.emit(Action::Rejoin(scope(Some(*own))));
+            self.lie_in(scope(joins.around[*own as usize]));
+            self.emit(Action::Branch(insides[*block]));
+            self.lie_in(scope(Some(*own)));
+        }
+        let place = |from: usize, to: usize| match joins.closing.get(&(from, to)) {
+            Some(Some(latch)) => latches[*latch] as Pc,
+            Some(None) => insides[to],
+            None => starts[to],
+        };
+        for PendingBranch { op, from, to } in std::mem::take(&mut self.branches) {
+            if let Some(Some(latch)) = joins.closing.get(&(from, to)) {
+                // The branch that closes the loop, for the report of an endless one.
+                self.code.ops[latches[*latch] + 1].statement = self.code.ops[op].statement;
             }
+            self.code.ops[op].action = Action::Branch(place(from, to));
+        }
+        for (number, table) in flow.tables.iter().enumerate() {
+            let from = flow.blocks.len() + number;
+            self.code.tables.push(table.iter().map(|to| place(from, *to)).collect());
         }
     }
 
@@ -341,7 +395,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         if !self.around.tracks_writes || statement.scope == self.function.scope {
             return;
         }
-        (self.statement, self.guard, self.first_op) = (id, None, usize::MAX);
+        (self.statement, self.guard) = (id, None);
         for place in first.index()..end.index() {
             let known = self.locals.get(&DeclarationId(place as u32));
             if let Some((offset, bytes)) = known.copied() {
@@ -350,29 +404,73 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
     }
 
-    fn instruction(&mut self, of: &PtxInstruction<'m>, targets: &[usize], rejoin: Option<Pc>) {
+    /// Records the scope of joins around the operations since the last call.
+    fn lie_in(&mut self, scope: JoinScope) {
+        self.code.inside.resize(self.code.ops.len(), scope);
+    }
+
+    fn instruction(&mut self, of: &PtxInstruction<'m>, end: BlockEnd<'_>) {
         self.guard = None;
-        if let Some(guard) = of.guard
-            && let Ok(slot) = self.named(of, guard.register, T::Pred)
-        {
-            self.guard = Some((slot, guard.is_negated));
-        }
+        let guard = of.guard.map(|guard| {
+            let slot = self.named(of, guard.register, T::Pred);
+            slot.map(|slot| (slot, guard.is_negated))
+        });
+        let is_guarded = !matches!(guard, Some(Err(NotExecuted)));
+        self.guard = guard.and_then(Result::ok);
         if needs_cluster(self.module, of) {
             self.code.of_cluster.get_or_insert(self.statement);
         }
         let before = self.code.ops.len();
         let compiled = match of.opcode {
+            _ if !is_guarded => Err(NotExecuted),
             _ if of.fault.is_some() || !of.is_known() => Err(NotExecuted),
-            Opcode::Bra => self.branch(targets, rejoin),
-            Opcode::Brx => self.branch_table(of, targets, rejoin),
+            Opcode::Bra => self.branch(end),
+            Opcode::Brx => self.branch_table(of, end),
             _ => self.plain(of),
         };
         if compiled.is_err() {
             self.code.ops.truncate(before);
-            self.first_op = before;
             self.not_executed(of);
         }
         self.replace_overridden(of);
+        self.read_guard_once(of, before);
+        // The first operation that only the instruction's lanes execute. Its sources are computed in all lanes.
+        let guard = self.guard;
+        let own = &mut self.code.ops[before..];
+        let first = own.iter().position(|op| op.guard == guard).unwrap_or(0);
+        if let Some(op) = own.get_mut(first) {
+            op.counts = true;
+        }
+    }
+
+    /// Keeps the guard of an instruction that overwrites it before its last operation, such as `@p setp.eq.s32 p|q, a, b`.
+    /// All operations have the guard that the instruction began with.
+    fn read_guard_once(&mut self, of: &PtxInstruction<'m>, before: usize) {
+        let Some((slot, is_negated)) = self.guard else { return };
+        let own = &self.code.ops[before..];
+        let Some(last) = own.iter().rposition(|op| op.guard == self.guard) else { return };
+        let writes = RegisterOperands::of(self.module, of).writes;
+        let is_guard = |register: &Register| {
+            self.registers.get(register).is_some_and(|element| element.slot == slot)
+        };
+        let may_write = |op: &Op| match op.action {
+            Action::Lanes(_) => op.d == slot || op.e == slot,
+            _ => true,
+        };
+        if !own[..last].iter().any(may_write) || !writes.iter().any(is_guard) {
+            return;
+        }
+        let Some(copy) = operations::copy(T::Pred) else { return };
+        let kept = self.new_rows(1);
+        for op in &mut self.code.ops[before..] {
+            if op.guard == self.guard {
+                op.guard = Some((kept, is_negated));
+            }
+        }
+        let mut op = Op::new(Action::Lanes(copy), self.statement);
+        (op.d, op.a) = (kept, slot);
+        self.code.ops.insert(before, op);
+        self.guard = Some((kept, is_negated));
     }
 
     /// Makes all that an unsupported instruction would write unknown. Lanes that reach an unsupported branch end, because
@@ -733,23 +831,21 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         Ok(())
     }
 
-    fn branch(&mut self, targets: &[usize], rejoin: Option<Pc>) -> Compiled<()> {
-        let target = *targets.first().ok_or(NotExecuted)? as Pc;
-        self.control(Action::Branch { target, rejoin })
+    fn branch(&mut self, end: BlockEnd<'_>) -> Compiled<()> {
+        let target = *end.targets.first().ok_or(NotExecuted)?;
+        self.branch_to(end.number, target);
+        Ok(())
     }
 
-    fn branch_table(
-        &mut self,
-        of: &PtxInstruction<'m>,
-        targets: &[usize],
-        rejoin: Option<Pc>,
-    ) -> Compiled<()> {
-        if targets.is_empty() {
-            return Err(NotExecuted);
-        }
+    fn branch_to(&mut self, from: usize, to: usize) {
+        self.branches.push(PendingBranch { op: self.code.ops.len(), from, to });
+        self.emit(Action::Branch(0));
+    }
+
+    fn branch_table(&mut self, of: &PtxInstruction<'m>, end: BlockEnd<'_>) -> Compiled<()> {
+        let table = end.table.filter(|_| !end.targets.is_empty()).ok_or(NotExecuted)?;
         let index = self.operand_source(of, 0, T::U32)?;
-        let targets = targets.iter().map(|block| *block as Pc).collect();
-        self.emit(Action::BranchTable { targets, rejoin }).a = index;
+        self.emit(Action::BranchTable(table)).a = index;
         Ok(())
     }
 
@@ -1402,7 +1498,12 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         };
         let arguments = places(self, arguments)?;
         let returns = places(self, returns)?;
-        self.control(Action::Call(Box::new(CallOp { target, arguments, returns })))
+        let is_split = self.guard.is_some() || matches!(target, CallTarget::Indirect(_));
+        self.emit(Action::Call(Box::new(CallOp { target, arguments, returns })));
+        if is_split {
+            self.unguarded(|this| this.emit(Action::RejoinCall).d);
+        }
+        Ok(())
     }
 
     fn call_target(
@@ -1415,7 +1516,9 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         if let Some(symbol) = is_register.filter(|_| has_prototype) {
             let element = self.register(Register::of(symbol));
             // A register can hold the address of any function, so all of them are decoded.
-            for (place, function) in self.module.functions().iter().enumerate() {
+            let has_all = std::mem::replace(&mut self.calls.has_all, true);
+            let all = self.module.functions().iter().enumerate();
+            for (place, function) in all.filter(|_| !has_all) {
                 let id = FunctionId(place as u32);
                 if function.kind == FunctionKind::Func && function.body.is_some() {
                     self.calls.number(id);

@@ -127,6 +127,10 @@ pub(super) struct Engine<'e> {
     pub(super) hints: [usize; HINTS],
     /// The number of accesses that a thread may use to wait for others: ordered loads, exchanges and mbarriers.
     pub(super) polls: u64,
+    /// The number of atomic operations that have changed memory and returned the old value.
+    pub(super) changes: u64,
+    /// The bytes of registers and local memory in all frames.
+    pub(super) stack_bytes: u64,
     /// Shows how far the launch is, and can end it.
     pub(super) watch: Option<&'e LaunchWatch>,
     /// Whether `watch` ended the launch.
@@ -463,7 +467,7 @@ impl Engine<'_> {
         }
         barrier.threads = threads.or(barrier.threads);
         if op.kind == BarrierKind::Arrive {
-            warps[warp].ready.push(Path { pc: path.pc + 1, ..path });
+            warps[warp].pass_barrier(path);
         } else {
             barrier.waiting.push((warp, path, op.kind));
         }
@@ -550,10 +554,7 @@ impl Barrier {
     /// Lets all waiting paths continue.
     fn open(&mut self, warps: &mut [Warp]) {
         for (warp, path, _) in self.waiting.drain(..) {
-            let mask = path.mask & warps[warp].alive;
-            if mask != 0 {
-                warps[warp].ready.push(Path { pc: path.pc + 1, mask, ..path });
-            }
+            warps[warp].pass_barrier(path);
         }
         self.arrived.fill(0);
         self.threads = None;

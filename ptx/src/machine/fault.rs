@@ -17,7 +17,7 @@ pub(super) enum FaultKind {
     Race { other: StatementId, thread: [u32; 3] },
     Trap,
     BarrierDivergence,
-    StackOverflow,
+    StackOverflow(StackLimit),
     BranchIndex,
     NoFunction { address: u64 },
     Tensor(TensorLoadFault),
@@ -161,8 +161,11 @@ pub enum KernelFaultKind {
     Trap,
     /// A deadlock: threads wait at a barrier, and others wait elsewhere.
     BarrierDivergence,
-    /// Too many nested calls, or too much local memory for a thread.
-    StackOverflow,
+    /// A call exceeds a limit on the stack.
+    StackOverflow {
+        /// The limit.
+        limit: StackLimit,
+    },
     /// An index of `brx.idx` beyond its list of targets.
     BranchIndex,
     /// An indirect call to an address that is not a function's.
@@ -278,7 +281,7 @@ impl KernelFaultKind {
             Self::Race { .. } => "race",
             Self::Trap => "trap",
             Self::BarrierDivergence => "barrier_divergence",
-            Self::StackOverflow => "stack_overflow",
+            Self::StackOverflow { .. } => "stack_overflow",
             Self::BranchIndex => "branch_index",
             Self::NoFunction { .. } => "no_function",
             Self::TensorMemory(_) => "tensor_memory",
@@ -289,6 +292,28 @@ impl KernelFaultKind {
             Self::InvalidFree => "invalid_free",
             Self::UnknownValue { .. } => "unknown_value",
         }
+    }
+}
+
+/// A limit on the stack of calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StackLimit {
+    /// 4,096 nested calls.
+    Calls,
+    /// 512 KiB of local memory for a thread, as on GPUs.
+    Local,
+    /// 1 GiB of registers and local memory for all frames of all warps of a block.
+    Launch,
+}
+
+impl fmt::Display for StackLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Calls => "more than 4,096 nested calls",
+            Self::Local => "more than 512 KiB of local memory",
+            Self::Launch => "more than 1 GiB of registers and local memory in all calls of a block",
+        })
     }
 }
 
@@ -358,11 +383,7 @@ impl fmt::Display for KernelFault {
             KernelFaultKind::BarrierDivergence => {
                 f.write_str("barrier divergence: the threads that it waits for do not arrive")?;
             }
-            KernelFaultKind::StackOverflow => {
-                f.write_str(
-                    "stack overflow: too many calls, or more than 512 KiB of local memory",
-                )?;
-            }
+            KernelFaultKind::StackOverflow { limit } => write!(f, "stack overflow: {limit}")?,
             KernelFaultKind::BranchIndex => f.write_str("the index has no target")?,
             KernelFaultKind::NoFunction { address } => {
                 write!(f, "no function has the address {address:#x}")?;

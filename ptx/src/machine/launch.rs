@@ -604,6 +604,8 @@ impl<'m> Kernel<'m> {
             tensor_origin: None,
             hints: [0; HINTS],
             polls: 0,
+            changes: 0,
+            stack_bytes: 0,
             watch,
             is_interrupted: false,
             is_trapped: false,
@@ -867,7 +869,7 @@ impl<'m> Kernel<'m> {
             }
             FaultKind::Trap => KernelFaultKind::Trap,
             FaultKind::BarrierDivergence => KernelFaultKind::BarrierDivergence,
-            FaultKind::StackOverflow => KernelFaultKind::StackOverflow,
+            FaultKind::StackOverflow(limit) => KernelFaultKind::StackOverflow { limit: *limit },
             FaultKind::BranchIndex => KernelFaultKind::BranchIndex,
             FaultKind::NoFunction { address } => KernelFaultKind::NoFunction { address: *address },
             FaultKind::Tensor(fault) => KernelFaultKind::TensorMemory(*fault),

@@ -667,15 +667,26 @@ impl LocalMemory {
         self.bytes.reset((self.stride * 32) as usize, is_unwritten);
     }
 
-    /// Makes room for `bytes` in each lane. Returns false beyond [`MAX_LOCAL`].
-    pub(super) fn reserve(&mut self, bytes: u64, is_unwritten: bool) -> bool {
+    /// The bytes of all lanes if each has room for `bytes`. `None` beyond [`MAX_LOCAL`].
+    pub(super) fn bytes_for(bytes: u64) -> Option<u64> {
+        (bytes <= MAX_LOCAL).then(|| if bytes == 0 { 0 } else { 32 * Self::stride_for(bytes) })
+    }
+
+    fn stride_for(bytes: u64) -> u64 {
+        bytes.next_power_of_two().max(256)
+    }
+
+    /// The bytes of all lanes.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        32 * self.stride
+    }
+
+    /// Makes room for `bytes` in each lane, at most [`MAX_LOCAL`].
+    pub(super) fn reserve(&mut self, bytes: u64, is_unwritten: bool) {
         if bytes <= self.stride {
-            return true;
+            return;
         }
-        if bytes > MAX_LOCAL {
-            return false;
-        }
-        let stride = bytes.next_power_of_two().max(256);
+        let stride = Self::stride_for(bytes.min(MAX_LOCAL));
         let mut grown = match is_unwritten {
             true => Bytes::unwritten((stride * 32) as usize),
             false => Bytes::new(vec![0; (stride * 32) as usize]),
@@ -686,7 +697,6 @@ impl LocalMemory {
             grown.copy_from(&self.bytes, from..from + size, to);
         }
         (self.bytes, self.stride) = (grown, stride);
-        true
     }
 
     pub(super) fn place(&self, lane: usize, offset: u64) -> usize {

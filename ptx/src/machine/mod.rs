@@ -57,8 +57,8 @@ mod warp;
 
 pub use self::access::{AccessKind, LaneBytes};
 pub use self::fault::{
-    Assertion, KernelFault, KernelFaultKind, PrintfFault, TensorLoadFault, UnknownBytes,
-    UnknownCause,
+    Assertion, KernelFault, KernelFaultKind, PrintfFault, StackLimit, TensorLoadFault,
+    UnknownBytes, UnknownCause,
 };
 pub use self::fill::{Fill, FillError};
 pub use self::launch::{

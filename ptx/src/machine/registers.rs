@@ -149,6 +149,12 @@ impl Registers {
         Self { rows: vec![Row::ZERO; rows], unknown, origins }
     }
 
+    /// The bytes of memory that the rows take.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        let row = size_of::<Row>() + size_of::<u32>() + size_of::<Origin>();
+        (self.rows.len() * row) as u64
+    }
+
     /// Copies another frame's values. Reuses the memory, because calls are frequent.
     pub(super) fn copy_from(&mut self, template: &Self) {
         self.rows.clone_from(&template.rows);

@@ -1,17 +1,18 @@
 //! [`Warp`]: executes 32 lanes, which can diverge and reconverge.
 //!
-//! Lanes with the same program counter form a [`Path`]. A divergent branch splits the path, and a [`Join`] collects its
-//! lanes at the immediate post-dominator of the branch, where hardware reconverges them, too. Ready paths take turns,
-//! because a lane may wait for another lane of its warp, such as in a spin lock.
+//! Lanes with the same program counter form a [`Path`]. A divergent branch splits the path. At each block where several
+//! ways meet, lanes wait for those that may still arrive: whose position is in the block's scope, see
+//! [`joins`](crate::module::joins). `ptxas` opens a barrier there, too. Ready paths take turns, because a lane may wait
+//! for another lane of its warp, such as in a spin lock.
 
 use super::code::{
-    Action, BarrierOp, CallOp, CallTarget, Code, ExchangeKind, ExchangeOp, FunctionCode, Op,
-    Passed, Pc, Preset, Special,
+    Action, BarrierOp, CallOp, CallTarget, Code, ExchangeKind, ExchangeOp, Op, Passed, Pc, Preset,
+    Special,
 };
 use super::engine::{BARRIERS, Engine, Stop};
 use super::exchange;
 use super::externals;
-use super::fault::FaultKind;
+use super::fault::{FaultKind, StackLimit};
 use super::matrix;
 use super::memory::{LocalMemory, UNWRITTEN, origin_number, unknown_because};
 use super::races::RaceCheck;
@@ -28,11 +29,23 @@ const PATH_TURN: u32 = 1 << 12;
 /// one of them.
 const YIELDS: u32 = 1 << 8;
 
+/// The turns of [`PATH_TURN`] instructions after which lanes stop waiting at joins, if no lane has arrived at a join.
+/// Turns with a poll count more: see [`Warp::lose_patience`].
+const PATIENCE: u32 = 64;
+
+/// The same for turns with atomic operations that changed memory.
+const PATIENCE_OF_CHANGES: u32 = 8;
+
 /// The deepest nesting of calls.
 const MAX_DEPTH: usize = 1 << 12;
 
-/// The most rows of registers in all frames of a warp, 64 MiB. Together with `MAX_DEPTH`, it bounds recursion.
-const MAX_ROWS: usize = 1 << 19;
+/// The limit on registers and local memory of all frames of all warps, in bytes. Each lane may be in another function
+/// of its own depth, so a limit on the depth is not enough.
+pub(super) const MAX_STACK: u64 = 1 << 30;
+
+/// The most bytes of registers that a frame keeps for the next call, and the most frames that keep them.
+const KEPT_BYTES: u64 = 1 << 16;
+const KEPT_FRAMES: usize = 16;
 
 /// Lanes with the same next instruction.
 #[derive(Clone, Copy, Debug)]
@@ -40,21 +53,6 @@ pub(super) struct Path {
     pub(super) mask: u32,
     pub(super) pc: Pc,
     pub(super) frame: usize,
-    /// The innermost join that these lanes belong to; `None` if they have not diverged.
-    pub(super) join: Option<usize>,
-}
-
-/// The point where the lanes of a split path reconverge.
-#[derive(Clone, Copy, Debug)]
-struct Join {
-    pc: Pc,
-    frame: usize,
-    parent: Option<usize>,
-    /// The lanes that will arrive. The next field has the lanes that have arrived.
-    expected: u32,
-    arrived: u32,
-    /// The frame that ends here, for the join at the end of a call.
-    callee: Option<usize>,
 }
 
 /// One call of a function.
@@ -67,6 +65,13 @@ pub(super) struct Frame {
     /// The call instruction, and the caller's frame; `None` for the kernel.
     pub(super) caller: Option<(Pc, usize)>,
     depth: usize,
+    /// The lanes that have not ended, and those that have returned.
+    expected: u32,
+    returned: u32,
+    /// The calls that some of its lanes are in: the instruction, and the frame of the function.
+    calls: Vec<(Pc, usize)>,
+    /// The bytes that it counts in [`Engine::stack_bytes`], besides its own size.
+    bytes: u64,
 }
 
 /// A path that waits for the other members of an exchange.
@@ -83,8 +88,12 @@ pub(super) struct Warp {
     pub(super) alive: u32,
     pub(super) ready: Vec<Path>,
     waiting: Vec<Waiting>,
-    joins: Vec<Join>,
-    free_joins: Vec<usize>,
+    /// Paths at a join, before the operation there.
+    parked: Vec<Path>,
+    /// Paths at barriers of the block.
+    held: Vec<Path>,
+    /// The turns since a lane has arrived at a join.
+    impatience: u32,
     pub(super) frames: Vec<Frame>,
     free_frames: Vec<usize>,
     pub(super) local: LocalMemory,
@@ -117,7 +126,7 @@ impl Warp {
     /// Starts a kernel with the lanes of a mask. Frames are kept, to reuse their memory.
     pub(super) fn begin(
         &mut self,
-        engine: &Engine<'_>,
+        engine: &mut Engine<'_>,
         number: u32,
         lanes: u32,
     ) -> Result<(), Stop> {
@@ -125,56 +134,79 @@ impl Warp {
         self.alive = lanes;
         self.ready.clear();
         self.waiting.clear();
-        self.joins.clear();
-        self.free_joins.clear();
+        self.parked.clear();
+        self.held.clear();
+        self.impatience = 0;
         self.free_frames.clear();
-        self.free_frames.extend((0..self.frames.len()).rev());
+        for frame in (0..self.frames.len()).rev() {
+            self.recycle(frame, engine);
+        }
         self.local.reset(engine.tracks_writes);
-        let frame = self.new_frame(engine, 0, 0, None, lanes)?;
-        self.ready.push(Path {
-            mask: lanes,
-            pc: engine.code.functions[0].entry,
-            frame,
-            join: None,
-        });
+        let frame = self.new_frame(engine, 0, 0, lanes, None)?;
+        self.ready.push(Path { mask: lanes, pc: engine.code.functions[0].entry, frame });
         Ok(())
     }
 
-    /// Creates a frame for a call.
+    /// Creates a frame for a call by the lanes of a mask.
     fn new_frame(
         &mut self,
-        engine: &Engine<'_>,
+        engine: &mut Engine<'_>,
         function: usize,
         local_base: u64,
+        lanes: u32,
         caller: Option<(Pc, usize)>,
-        mask: u32,
     ) -> Result<usize, Stop> {
+        let overflow = |limit| Stop::Lanes(lanes, FaultKind::StackOverflow(limit));
         let depth = caller.map_or(0, |(_, frame)| self.frames[frame].depth + 1);
-        let code = &engine.code.functions[function];
-        let fits = self.local.reserve(local_base + code.local_bytes, engine.tracks_writes);
-        if depth > MAX_DEPTH || depth * code.rows > MAX_ROWS || !fits {
-            return Err(Stop::Lanes(self.alive, FaultKind::StackOverflow));
+        if depth > MAX_DEPTH {
+            return Err(overflow(StackLimit::Calls));
         }
+        let code = &engine.code.functions[function];
+        let local_end = local_base.saturating_add(code.local_bytes);
+        let local_bytes = LocalMemory::bytes_for(local_end).ok_or(overflow(StackLimit::Local))?;
+        let template = &engine.templates[function];
+        let reused = self.free_frames.last().copied();
+        let kept = reused.map_or(0, |at| self.frames[at].bytes);
+        let new = if reused.is_none() { size_of::<Frame>() as u64 } else { 0 };
+        let more = template.memory_bytes().saturating_sub(kept)
+            + local_bytes.saturating_sub(self.local.memory_bytes())
+            + new;
+        let stack_bytes = engine.stack_bytes.saturating_add(more);
+        if stack_bytes > MAX_STACK {
+            return Err(overflow(StackLimit::Launch));
+        }
+        engine.stack_bytes = stack_bytes;
+        self.local.reserve(local_end, engine.tracks_writes);
         if engine.tracks_writes {
             // An earlier call may have used the same memory.
-            self.forget_writes(local_base, code.local_bytes, mask);
+            self.forget_writes(local_base, code.local_bytes, lanes);
         }
-        let template = &engine.templates[function];
         let at = match self.free_frames.pop() {
             Some(at) => {
                 self.frames[at].registers.copy_from(template);
                 at
             }
             None => {
-                let registers = template.clone();
-                let empty = Frame { function, registers, local_base, caller, depth };
-                self.frames.push(empty);
+                self.frames.push(Frame {
+                    function,
+                    registers: template.clone(),
+                    local_base,
+                    caller,
+                    depth,
+                    expected: lanes,
+                    returned: 0,
+                    calls: Vec::new(),
+                    bytes: 0,
+                });
                 self.frames.len() - 1
             }
         };
         let frame = &mut self.frames[at];
         (frame.function, frame.local_base) = (function, local_base);
         (frame.caller, frame.depth) = (caller, depth);
+        (frame.expected, frame.returned) = (lanes, 0);
+        frame.calls.clear();
+        frame.bytes = frame.bytes.max(template.memory_bytes());
         for preset in &code.presets {
             if let Preset::Special(slot, special) = preset {
                 let row = special_row(*special, &engine.shape, engine.block, self.number);
@@ -193,12 +225,26 @@ impl Warp {
         }
     }
 
+    /// Keeps a frame for another call. Large ones, and more than a few, give their registers back.
+    fn recycle(&mut self, at: usize, engine: &mut Engine<'_>) {
+        let frame = &mut self.frames[at];
+        if frame.bytes > KEPT_BYTES || self.free_frames.len() >= KEPT_FRAMES {
+            frame.registers = Registers::new(0, 0);
+            engine.stack_bytes = engine.stack_bytes.saturating_sub(frame.bytes);
+            frame.bytes = 0;
+        }
+        self.free_frames.push(at);
+    }
+
     /// Executes paths until the block has to act.
     pub(super) fn run(&mut self, engine: &mut Engine<'_>, turn: u64) -> Result<Event, Stop> {
         let last = engine.counts.warp_instructions.saturating_add(turn);
         loop {
             if !self.waiting.is_empty() {
                 self.meet(engine.code, &mut engine.races);
+            }
+            if !self.parked.is_empty() {
+                self.release(engine.code);
             }
             let Some(path) = self.ready.pop() else { return Ok(Event::Idle) };
             if let Some(event) = self.run_path(path, engine)? {
@@ -214,7 +260,7 @@ impl Warp {
     fn run_path(&mut self, mut path: Path, engine: &mut Engine<'_>) -> Result<Option<Event>, Stop> {
         let code = engine.code;
         let mut left = PATH_TURN;
-        let polls = engine.polls;
+        let (polls, changes) = (engine.polls, engine.changes);
         loop {
             let op = &code.ops[path.pc as usize];
             let mut exec = path.mask;
@@ -263,13 +309,14 @@ impl Warp {
             if left == 0 {
                 // To the back of the queue: all other ready paths come first.
                 self.ready.insert(0, path);
-                if engine.polls == polls {
-                    return Ok(None);
-                }
-                // A lane that polls memory may wait for a lane that waits for it at a join, so joins must let go, or
-                // for another warp, which needs a turn.
-                self.part();
-                return Ok(Some(Event::Turn));
+                let turns = match (engine.polls == polls, engine.changes == changes) {
+                    (false, _) => PATIENCE,
+                    (true, false) => PATIENCE / PATIENCE_OF_CHANGES,
+                    (true, true) => 1,
+                };
+                self.lose_patience(turns);
+                // A lane that polls memory may wait for another warp, which needs a turn.
+                return Ok((turns > 1).then_some(Event::Turn));
             }
         }
     }
@@ -283,7 +330,7 @@ impl Warp {
         engine: &mut Engine<'_>,
     ) -> Result<Option<Event>, Stop> {
         let Stop::Lanes(lost, kind) = stop else { return Err(stop) };
-        self.end(lost, path.join, &kind, op, engine);
+        self.end(lost, path.frame, &kind, op, engine);
         path.mask &= !lost;
         if path.mask != 0 {
             self.ready.push(path);
@@ -291,11 +338,11 @@ impl Warp {
         Ok(Some(Event::Ended))
     }
 
-    /// Ends lanes with a fault. `join` is the innermost join that they belong to.
+    /// Ends lanes of a frame with a fault.
     fn end(
         &mut self,
         lost: u32,
-        join: Option<usize>,
+        frame: usize,
         kind: &FaultKind,
         op: &Op,
         engine: &mut Engine<'_>,
@@ -303,8 +350,18 @@ impl Warp {
         for lane in lanes(lost) {
             engine.fault(kind.clone(), op, self.number, lane as u32, 0);
         }
-        self.alive &= !lost;
-        self.forsake(lost, join, None);
+        self.end_lanes(lost, frame, engine);
+    }
+
+    /// Counts turns without an arrival at a join. A lane that goes on for long may wait for a lane that waits for it at a
+    /// join, so joins must let go: at once if it polls, because it has seen a value that another lane must change. An
+    /// atomic operation that changes memory is a poll in some locks, and the work of a loop in others. Any other loop
+    /// may poll as well.
+    fn lose_patience(&mut self, turns: u32) {
+        self.impatience += turns;
+        if self.impatience >= PATIENCE {
+            self.part();
+        }
     }
 
     /// The lanes with a true guard.
@@ -367,16 +424,18 @@ impl Warp {
                     access::execute(self, path, op, memory, exec, engine)?;
                 }
             }
-            Action::Branch { target, rejoin } => {
+            Action::Branch(target) => {
                 if *target <= path.pc && exec != 0 {
                     engine.last_loop = Some(op.statement);
                 }
-                return self.branch(path, *target, exec, *rejoin);
+                self.branch(path, *target, exec);
+                return Ok(Next::Goes);
             }
-            Action::BranchTable { targets, rejoin } => {
-                return self.branch_table(path, op, targets, exec, *rejoin);
+            Action::BranchTable(table) => {
+                let targets = engine.code.tables.get(*table).map_or(&[][..], |table| table);
+                return self.branch_table(path, op, targets, exec);
             }
-            Action::Rejoin => return Ok(self.rejoin(path)),
+            Action::Rejoin(_) | Action::RejoinCall => return Ok(self.rejoin(path, engine.code)),
             Action::Call(call) => {
                 if exec != 0 {
                     return self.call(path, op, call, exec, engine);
@@ -459,53 +518,17 @@ impl Warp {
 
     // Divergence.
 
-    /// The join of a divergent branch. A branch in a loop reuses the join at the same place, so that joins do not pile
-    /// up.
-    fn join_at(&mut self, path: &Path, rejoin: Option<Pc>) -> Option<usize> {
-        let Some(pc) = rejoin else { return path.join };
-        if let Some(at) = path.join {
-            let join = &self.joins[at];
-            if join.pc == pc && join.frame == path.frame && join.callee.is_none() {
-                return Some(at);
-            }
-        }
-        let (frame, parent) = (path.frame, path.join);
-        let join = Join { pc, frame, parent, expected: path.mask, arrived: 0, callee: None };
-        Some(self.add_join(join))
-    }
-
-    fn add_join(&mut self, join: Join) -> usize {
-        match self.free_joins.pop() {
-            Some(at) => {
-                self.joins[at] = join;
-                at
-            }
-            None => {
-                self.joins.push(join);
-                self.joins.len() - 1
-            }
-        }
-    }
-
-    fn branch(
-        &mut self,
-        path: &mut Path,
-        target: Pc,
-        exec: u32,
-        rejoin: Option<Pc>,
-    ) -> Result<Next, Stop> {
+    fn branch(&mut self, path: &mut Path, target: Pc, exec: u32) {
         let stays = path.mask & !exec;
         if stays == 0 {
             path.pc = target;
-        } else if exec == 0 {
-            path.pc += 1;
-        } else {
-            let join = self.join_at(path, rejoin);
-            self.ready.push(Path { mask: exec, pc: target, join, ..*path });
-            (path.mask, path.join) = (stays, join);
-            path.pc += 1;
+            return;
         }
-        Ok(Next::Goes)
+        if exec != 0 {
+            self.ready.push(Path { mask: exec, pc: target, ..*path });
+            path.mask = stays;
+        }
+        path.pc += 1;
     }
 
     fn branch_table(
@@ -514,7 +537,6 @@ impl Warp {
         op: &Op,
         targets: &[Pc],
         exec: u32,
-        rejoin: Option<Pc>,
     ) -> Result<Next, Stop> {
         self.need(path, op.a, exec, "a branch index")?;
         let registers = &self.frames[path.frame].registers;
@@ -535,72 +557,110 @@ impl Warp {
             path.pc = target;
             return Ok(Next::Goes);
         }
-        let join = self.join_at(path, rejoin);
         for (pc, mask) in parts {
-            self.ready.push(Path { mask, pc, join, ..*path });
+            self.ready.push(Path { mask, pc, ..*path });
         }
         Ok(Next::Left)
     }
 
-    /// Arrives at the start of a block where lanes reconverge. Leaves all joins here that are complete.
-    fn rejoin(&mut self, path: &mut Path) -> Next {
-        while let Some(at) = path.join {
-            let join = &mut self.joins[at];
-            if join.pc != path.pc || join.frame != path.frame || join.callee.is_some() {
-                break;
-            }
-            join.arrived |= path.mask;
-            if join.arrived != join.expected {
+    /// Arrives at a join. Goes on with all lanes that have arrived, or waits.
+    fn rejoin(&mut self, path: &mut Path, code: &Code) -> Next {
+        // Nearly always, no lane is elsewhere.
+        if path.mask != self.alive {
+            if self.is_awaited(path, code) {
+                self.impatience = 0;
+                self.parked.push(*path);
                 return Next::Left;
             }
-            (path.mask, path.join) = (join.arrived, join.parent);
-            self.free_joins.push(at);
+            let is_here = |other: &Path| (other.pc, other.frame) == (path.pc, path.frame);
+            let here = self.parked.extract_if(.., |other| is_here(other));
+            path.mask |= here.fold(0, |all, other| all | other.mask);
         }
         path.pc += 1;
         Next::Goes
     }
 
+    /// Whether lanes elsewhere may still arrive at the join where a path is.
+    fn is_awaited(&self, path: &Path, code: &Code) -> bool {
+        let scope = match code.ops[path.pc as usize].action {
+            Action::Rejoin(scope) => Some(scope),
+            _ => None,
+        };
+        let comes = |pc: Pc| scope.is_some_and(|scope| code.is_inside(pc, scope));
+        let running = self.ready.iter().chain(&self.held);
+        let mut running = running.chain(self.waiting.iter().map(|waiting| &waiting.path));
+        let is_coming = |other: &Path| {
+            other.frame == path.frame && (other.pc == path.pc || comes(other.pc))
+        };
+        // Those parked here have arrived. Scopes are nested, so no two joins wait for each other.
+        let is_parked_inside = |other: &Path| {
+            other.frame == path.frame && other.pc != path.pc && comes(other.pc)
+        };
+        let is_called = |call: &(Pc, usize)| match scope {
+            Some(_) => comes(call.0),
+            None => call.0 + 1 == path.pc,
+        };
+        running.any(is_coming)
+            || self.parked.iter().any(is_parked_inside)
+            || self.frames[path.frame].calls.iter().any(is_called)
+    }
+
+    /// Lets paths at joins go on that no other lane will arrive at.
+    fn release(&mut self, code: &Code) {
+        let mut at = 0;
+        while let Some(path) = self.parked.get(at).copied() {
+            if self.is_awaited(&path, code) {
+                at += 1;
+                continue;
+            }
+            let is_here = |other: &mut Path| (other.pc, other.frame) == (path.pc, path.frame);
+            let here = self.parked.extract_if(.., is_here);
+            let mask = here.fold(0, |all, other| all | other.mask);
+            self.go_on(Path { mask, pc: path.pc + 1, ..path });
+            // Those before may have had to wait for this one only if its join is inside theirs, and it still is.
+            at = 0;
+        }
+    }
+
+    /// Makes a path ready that has waited. It goes on together with a path at the same instruction.
+    fn go_on(&mut self, path: Path) {
+        let same = |ready: &&mut Path| (ready.pc, ready.frame) == (path.pc, path.frame);
+        match self.ready.iter_mut().find(same) {
+            Some(ready) => ready.mask |= path.mask,
+            None => self.ready.push(path),
+        }
+    }
+
+    /// Continues after a barrier of the block.
+    pub(super) fn pass_barrier(&mut self, path: Path) {
+        let is_it = |held: &Path| held.frame == path.frame && held.mask & path.mask != 0;
+        self.held.retain(|held| !is_it(held));
+        let mask = path.mask & self.alive;
+        if mask != 0 {
+            self.go_on(Path { mask, pc: path.pc + 1, ..path });
+        }
+    }
+
     /// Releases lanes that wait at joins for lanes that cannot arrive, such as lanes at a barrier that waits for the
     /// released ones. Returns whether there were any.
     pub(super) fn part(&mut self) -> bool {
-        let mut parted = Vec::new();
-        for (at, join) in self.joins.iter_mut().enumerate() {
-            let is_waiting = join.arrived != 0 && join.callee.is_none();
-            if is_waiting && !self.free_joins.contains(&at) {
-                let mask = std::mem::take(&mut join.arrived);
-                join.expected &= !mask;
-                parted.push(Path { mask, pc: join.pc, frame: join.frame, join: join.parent });
-            }
+        self.impatience = 0;
+        let parked = std::mem::take(&mut self.parked);
+        for path in &parked {
+            self.go_on(Path { pc: path.pc + 1, ..*path });
         }
-        self.ready.extend(&parted);
-        !parted.is_empty()
+        !parked.is_empty()
     }
 
-    /// Removes lanes from a chain of joins, because they will not arrive.
-    fn forsake(&mut self, mask: u32, from: Option<usize>, until: Option<usize>) {
-        let mut next = from;
-        while let Some(at) = next.filter(|at| Some(*at) != until) {
-            let join = &mut self.joins[at];
-            next = join.parent;
-            join.expected &= !mask;
-            self.complete(at);
-        }
-    }
-
-    /// Continues after a join if all of its lanes have arrived.
-    fn complete(&mut self, at: usize) {
-        let join = self.joins[at];
-        if join.callee.is_some() {
-            return self.return_to(at);
-        }
-        if join.arrived != join.expected {
-            return;
-        }
-        self.free_joins.push(at);
-        if join.expected != 0 {
-            // The path repeats the rejoin operation, because an outer join may be at the same place.
-            let (mask, parent) = (join.arrived, join.parent);
-            self.ready.push(Path { mask, pc: join.pc, frame: join.frame, join: parent });
+    /// Ends lanes. No frame waits for them any more.
+    fn end_lanes(&mut self, lanes: u32, frame: usize, engine: &mut Engine<'_>) {
+        self.alive &= !lanes;
+        self.impatience = 0;
+        let mut next = Some(frame);
+        while let Some(at) = next {
+            self.frames[at].expected &= !lanes;
+            next = self.frames[at].caller.map(|caller| caller.1);
+            self.return_from(at, engine);
         }
     }
 
@@ -624,10 +684,7 @@ impl Warp {
                 let registers = &self.frames[path.frame].registers;
                 for lane in lanes(exec) {
                     let address = registers.get::<u64>(slot)[lane];
-                    let is_called = |code: &FunctionCode| {
-                        super::compile::function_address(code.function) == address
-                    };
-                    let function = engine.code.functions.iter().position(is_called);
+                    let function = engine.code.function_at(address);
                     let external = super::compile::function_at(address)
                         .filter(|function| engine.code.externals.contains_key(function));
                     if let Some(external) = external {
@@ -653,8 +710,7 @@ impl Warp {
             }
         }
         if ended != 0 {
-            self.alive &= !ended;
-            self.forsake(ended, path.join, None);
+            self.end_lanes(ended, path.frame, engine);
             path.mask &= !ended;
         }
         if parts.is_empty() {
@@ -670,44 +726,25 @@ impl Warp {
         let exec = parts.iter().fold(0, |all, part| all | part.1);
         let caller = &self.frames[path.frame];
         let base = caller.local_base + engine.code.functions[caller.function].local_bytes;
-        let (pc, back) = (path.pc, path.pc + 1);
-        // Each function's lanes return to a join of their own, which frees the frame. An outer join collects the lanes
-        // of several functions, and lanes that do not call.
-        let all = match (parts.len(), path.mask & !exec) {
-            (1, 0) => path.join,
-            (_, rest) => {
-                let (frame, parent) = (path.frame, path.join);
-                let expected = path.mask;
-                let join = Join { pc: back, frame, parent, expected, arrived: rest, callee: None };
-                Some(self.add_join(join))
-            }
-        };
-        let mut has_ended = ended != 0;
+        let pc = path.pc;
+        let mut next = if ended == 0 { Next::Left } else { Next::Event(Event::Ended) };
         for (function, mask) in parts {
-            let frame = match self.new_frame(engine, function, base, Some((pc, path.frame)), mask) {
+            let frame = match self.new_frame(engine, function, base, mask, (pc, path.frame).into()) {
                 Ok(frame) => frame,
                 Err(Stop::Lanes(_, kind)) => {
-                    self.end(mask, all, &kind, op, engine);
-                    has_ended = true;
+                    self.end(mask, path.frame, &kind, op, engine);
+                    next = Next::Event(Event::Ended);
                     continue;
                 }
                 Err(stop) => return Err(stop),
             };
+            self.frames[path.frame].calls.push((pc, frame));
             self.pass_arguments(path.frame, frame, call, mask, engine);
             engine.copied(engine.code.functions[function].bytes_of_call());
-            let join = Join {
-                pc: back,
-                frame: path.frame,
-                parent: all,
-                expected: mask,
-                arrived: 0,
-                callee: Some(frame),
-            };
-            let join = Some(self.add_join(join));
             let entry = engine.code.functions[function].entry;
-            self.ready.push(Path { mask, pc: entry, frame, join });
+            self.ready.push(Path { mask, pc: entry, frame });
         }
-        Ok(if has_ended { Next::Event(Event::Ended) } else { Next::Left })
+        Ok(self.stay(path, exec, next))
     }
 
     fn pass_arguments(
@@ -786,59 +823,33 @@ impl Warp {
             path.pc += 1;
             return Next::Goes;
         }
-        let caller = self.frames[path.frame].caller.filter(|_| !ends);
+        let at = path.frame;
+        let caller = self.frames[at].caller.filter(|_| !ends);
         let Some((call, caller)) = caller else {
-            self.alive &= !exec;
-            self.forsake(exec, path.join, None);
+            self.end_lanes(exec, at, engine);
             return self.stay(path, exec, Next::Event(Event::Ended));
         };
-        let is_end = |join: &Join| join.callee == Some(path.frame);
-        let mut at = path.join;
-        while let Some(join) = at.filter(|at| !is_end(&self.joins[*at])) {
-            at = self.joins[join].parent;
-        }
         if let Action::Call(call) = &engine.code.ops[call as usize].action {
-            let results = &engine.code.functions[self.frames[path.frame].function].returns;
+            let results = &engine.code.functions[self.frames[at].function].returns;
             for (result, target) in results.iter().zip(&call.returns) {
-                self.pass(path.frame, *result, caller, *target, exec, &mut engine.origins);
+                self.pass(at, *result, caller, *target, exec, &mut engine.origins);
             }
         }
-        self.forsake(exec, path.join, at);
-        if let Some(at) = at {
-            self.joins[at].arrived |= exec;
-            self.return_to(at);
-        }
-        self.stay(path, exec, Next::Left)
+        self.frames[at].returned |= exec;
+        let next = self.stay(path, exec, Next::Left);
+        self.return_from(at, engine);
+        next
     }
 
     /// Continues after a call if all of its lanes have returned.
-    fn return_to(&mut self, at: usize) {
-        let join = self.joins[at];
-        if join.arrived != join.expected {
-            return;
+    fn return_from(&mut self, at: usize, engine: &mut Engine<'_>) {
+        let Frame { caller, expected, returned, .. } = self.frames[at];
+        let Some((pc, caller)) = caller.filter(|_| returned == expected) else { return };
+        self.frames[caller].calls.retain(|call| call.1 != at);
+        self.recycle(at, engine);
+        if expected != 0 {
+            self.ready.push(Path { mask: expected, pc: pc + 1, frame: caller });
         }
-        if let Some(frame) = join.callee {
-            self.free_frames.push(frame);
-        }
-        self.free_joins.push(at);
-        if join.expected == 0 {
-            return;
-        }
-        let mut path =
-            Path { mask: join.arrived, pc: join.pc, frame: join.frame, join: join.parent };
-        // Lanes of other functions, or without a call, are collected by the outer join at the same place.
-        if let Some(outer) = join.parent {
-            let all = &mut self.joins[outer];
-            if all.pc == join.pc && all.frame == join.frame && all.callee.is_none() {
-                all.arrived |= join.arrived;
-                if all.arrived != all.expected {
-                    return;
-                }
-                (path.mask, path.join) = (all.arrived, all.parent);
-                self.free_joins.push(outer);
-            }
-        }
-        self.ready.push(path);
     }
 
     /// Continues with the remaining lanes of a path.
@@ -865,6 +876,7 @@ impl Warp {
             return Err(Stop::Lanes(beyond, FaultKind::BarrierDivergence));
         }
         let arrived = Path { mask: exec, ..*path };
+        self.held.push(arrived);
         let next = Next::Event(Event::Barrier(arrived, *barrier));
         Ok(self.stay(path, exec, next))
     }
@@ -952,7 +964,7 @@ impl Warp {
                 }
             }
             for Waiting { path, .. } in met {
-                self.ready.push(Path { pc: path.pc + 1, ..path });
+                self.go_on(Path { pc: path.pc + 1, ..path });
             }
             return;
         }

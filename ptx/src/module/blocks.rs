@@ -1,42 +1,144 @@
-//! [`Module::blocks`]: the basic blocks of a function, their successors, and the points where diverged lanes
-//! reconverge.
+//! [`Module::blocks`]: the basic blocks of a function, and the points where diverged lanes reconverge.
 
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
+use super::joins::{Joins, Node};
 use super::scopes::{NameMap, StatementId};
 use crate::module::{Function, Module, ScopeId, StatementKind};
 use crate::syntax::Opcode;
-use crate::syntax::load::{OperandKind, PtxInstruction};
+use crate::syntax::load::{ElementRange, OperandKind, PtxInstruction};
 
 /// Consecutive statements that are always executed together, in order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BasicBlock {
     /// Indices into [`Module::statements`].
     pub statements: Range<usize>,
-    /// The blocks that may follow, as indices into [`Module::blocks`], without duplicates. A branch's targets come
-    /// before the next block.
-    pub successors: Vec<usize>,
-    /// The block of each label that the last instruction names, duplicates included.
-    pub targets: Vec<usize>,
+    /// The block of each label that the last instruction names, as indices into [`Module::blocks`], duplicates
+    /// included. Branches with the same list of labels share it, because a list may be as long as the text.
+    pub targets: Arc<[usize]>,
+    /// The next block, if control may continue with it.
+    pub next: Option<usize>,
     /// Whether the function may end after this block.
     pub is_end: bool,
-    /// The immediate post-dominator: the first block on all paths from here to the end of the function. `None` if that
-    /// is the end itself, or if no path reaches the end.
-    pub post_dominator: Option<usize>,
+    /// The block where lanes wait for each other that diverge at the end of this one, or have diverged before: the
+    /// innermost such block. `None` if they do not meet before the end of the function.
+    pub join: Option<usize>,
+}
+
+impl BasicBlock {
+    /// Returns the blocks that may follow: the targets of a branch, then the next block. They may repeat.
+    pub fn successors(&self) -> impl Iterator<Item = usize> {
+        self.targets.iter().copied().chain(self.next)
+    }
+}
+
+/// The blocks of a function, with its joins.
+#[derive(Debug, Default)]
+pub(crate) struct Flow {
+    pub(crate) blocks: Vec<BasicBlock>,
+    /// The list of `brx` that ends a block, as an index into `tables`.
+    pub(crate) table_of: Vec<Option<usize>>,
+    /// The blocks of each list of labels.
+    pub(crate) tables: Vec<Arc<[usize]>>,
+    pub(crate) joins: Joins,
+}
+
+/// The successors of a branch, as they are written.
+#[derive(Clone, Copy)]
+enum Written<'m> {
+    None,
+    /// `bra` to a label.
+    Label(&'m str),
+    /// `brx` with the name of a list.
+    List(&'m str),
 }
 
 /// Where control continues after the last statement of a block.
-#[derive(Default)]
 struct Continuation<'m> {
-    /// The names of the target labels.
-    targets: Vec<&'m str>,
+    written: Written<'m>,
     goes_on: bool,
     is_end: bool,
 }
 
-/// Labels by name, each with its scope and the block that it begins.
-type Labels<'m> = NameMap<&'m str, Vec<(ScopeId, usize)>>;
+/// A name that is declared at several places, and looked up from the innermost scope outwards.
+struct Places<V> {
+    /// Each declaration with its scope, in the order of the text.
+    declared: Vec<(ScopeId, V)>,
+    /// Each use: its scope, and where its answer goes.
+    used: Vec<(ScopeId, usize)>,
+}
+
+/// The names of labels, or of lists of labels.
+struct Labels<'m, V>(NameMap<&'m str, Places<V>>);
+
+impl<'m, V: Copy> Labels<'m, V> {
+    fn declare(&mut self, name: &'m str, scope: ScopeId, value: V) {
+        self.places(name).declared.push((scope, value));
+    }
+
+    fn look_up(&mut self, name: &'m str, scope: ScopeId, user: usize) {
+        self.places(name).used.push((scope, user));
+    }
+
+    fn places(&mut self, name: &'m str) -> &mut Places<V> {
+        let new = || Places { declared: Vec::new(), used: Vec::new() };
+        self.0.entry(name).or_insert_with(new)
+    }
+
+    /// Calls `found` for each use with its declaration. One walk over the scopes answers all uses of a name, because a
+    /// climb from each use through its braces would cost their depth.
+    fn resolve(self, scopes: &Scopes, mut found: impl FnMut(usize, V)) {
+        for Places { declared, mut used } in self.0.into_values() {
+            let Some(first) = declared.first().map(|first| first.1) else { continue };
+            let mut sorted = declared;
+            sorted.sort_by_key(|declared| declared.0);
+            sorted.dedup_by_key(|declared| declared.0);
+            used.sort_unstable();
+            let mut sorted = sorted.into_iter().peekable();
+            let mut open: Vec<(ScopeId, V)> = Vec::new();
+            for (scope, user) in used {
+                while let Some(next) = sorted.next_if(|next| next.0 <= scope) {
+                    scopes.close(&mut open, next.0);
+                    open.push(next);
+                }
+                scopes.close(&mut open, scope);
+                // ptxas also accepts a label in a scope that is already closed.
+                found(user, open.last().map_or(first, |last| last.1));
+            }
+        }
+    }
+}
+
+/// The last scope inside each scope of a function.
+struct Scopes {
+    first: u32,
+    last: Vec<u32>,
+}
+
+impl Scopes {
+    /// Drops declarations whose scope does not contain `scope`. Later scopes are not in it, either.
+    fn close<V>(&self, open: &mut Vec<(ScopeId, V)>, scope: ScopeId) {
+        while let Some((around, _)) = open.last() {
+            count_step();
+            let place = around.0.checked_sub(self.first).map(|place| place as usize);
+            let last = place.and_then(|place| self.last.get(place));
+            if last.is_some_and(|last| *last >= scope.0) {
+                return;
+            }
+            open.pop();
+        }
+    }
+}
+
+/// Counts a step in tests, so that they can bound the work.
+#[inline(always)]
+pub(super) fn count_step() {
+    #[cfg(test)]
+    tests::STEPS.with(|steps| steps.set(steps.get() + 1));
+}
 
 impl Module<'_> {
     /// Returns the basic blocks of a function in the order of the text; none for a prototype. A block begins at each
@@ -52,205 +154,195 @@ impl Module<'_> {
     ///     $else:
     ///         add.s32 %r1, %r1, 2;
     ///     $end:
+    ///         add.s32 %r1, %r1, 3;
     ///         ret;
     ///     }")?;
     /// let blocks = module.blocks(module.function("k").ok_or("no function")?);
-    /// assert_eq!(blocks[0].successors, [2, 1]);
+    /// assert!(blocks[0].successors().eq([2, 1]));
     /// // Lanes that diverge at the first branch rejoin in the last block.
-    /// assert_eq!(blocks[0].post_dominator, Some(3));
+    /// assert_eq!(blocks[0].join, Some(3));
     /// assert!(blocks[3].is_end);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn blocks(&self, function: &Function) -> Vec<BasicBlock> {
-        let Some(body) = function.body.clone() else { return Vec::new() };
+        self.flow(function).blocks
+    }
+
+    pub(crate) fn flow<'m>(&'m self, function: &Function) -> Flow {
+        let Some(body) = function.body.clone() else { return Flow::default() };
+        let nowhere: Arc<[usize]> = Arc::new([]);
         let mut blocks: Vec<BasicBlock> = Vec::new();
-        let mut continuations = Vec::new();
-        let mut labels = Labels::default();
-        let mut start = body.start;
-        let mut end_block = |range: Range<usize>, after| {
-            blocks.push(BasicBlock { statements: range, ..BasicBlock::default() });
-            continuations.push(after);
-            blocks.len()
+        // Blocks that do nothing but end the function.
+        let mut is_leaving = Vec::new();
+        let mut branches: Vec<(usize, ScopeId, Written<'m>)> = Vec::new();
+        let mut labels = Labels(NameMap::default());
+        let mut lists = Labels(NameMap::default());
+        let mut list_labels: Vec<(ScopeId, ElementRange)> = Vec::new();
+        let (mut start, mut instructions) = (body.start, 0);
+        let mut end_block = |end: usize, scope, after: Continuation<'m>, instructions: usize| {
+            let block = blocks.len();
+            let statements = std::mem::replace(&mut start, end)..end;
+            let (targets, is_end) = (nowhere.clone(), after.is_end);
+            let next = after.goes_on.then_some(block + 1);
+            blocks.push(BasicBlock { statements, targets, next, is_end, join: None });
+            is_leaving.push(after.is_end && !after.goes_on && instructions <= 1);
+            if !matches!(after.written, Written::None) {
+                branches.push((block, scope, after.written));
+            }
+            block + 1
         };
-        let (mut block, mut has_code) = (0, false);
+        let mut block = 0;
+        let mut label_before = None;
         for place in body.clone() {
+            count_step();
             let Some(statement) = self.statements.get(place) else { continue };
+            let before = label_before.take();
             match &statement.kind {
                 StatementKind::Label(name) => {
-                    if std::mem::take(&mut has_code) {
-                        let next = Continuation { goes_on: true, ..Continuation::default() };
-                        block = end_block(start..place, next);
-                        start = place;
+                    let name = self.text(*name);
+                    if std::mem::take(&mut instructions) > 0 {
+                        let next =
+                            Continuation { written: Written::None, goes_on: true, is_end: false };
+                        block = end_block(place, statement.scope, next, 0);
                     }
-                    labels.entry(self.text(*name)).or_default().push((statement.scope, block));
+                    labels.declare(name, statement.scope, block);
+                    label_before = Some(name);
+                }
+                StatementKind::Targets(list) => {
+                    if let Some(name) = before {
+                        lists.declare(name, statement.scope, list_labels.len());
+                        list_labels.push((statement.scope, *list));
+                    }
                 }
                 StatementKind::Instruction(_) => {
-                    has_code = true;
+                    instructions += 1;
                     let instruction = self.instruction(StatementId(place as u32));
                     if let Some(after) = instruction.and_then(|of| self.continuation(&of)) {
-                        block = end_block(start..place + 1, after);
-                        start = place + 1;
-                        has_code = false;
+                        let instructions = std::mem::take(&mut instructions);
+                        block = end_block(place + 1, statement.scope, after, instructions);
                     }
                 }
                 _ => {}
             }
         }
-        let last = Continuation { is_end: true, ..Continuation::default() };
-        end_block(start..body.end, last);
-        for (place, after) in continuations.into_iter().enumerate() {
-            let scope = |block: &BasicBlock| {
-                let last = block.statements.end.checked_sub(1)?;
-                self.statements.get(last).map(|statement| statement.scope)
-            };
-            let Some(block) = blocks.get_mut(place) else { continue };
-            let scope = scope(block).unwrap_or(function.scope);
-            let targets =
-                after.targets.iter().filter_map(|name| self.labelled(&labels, scope, name));
-            block.targets.extend(targets);
-            let targets = block.targets.iter().copied();
-            for next in targets.chain(after.goes_on.then_some(place + 1)) {
-                if !block.successors.contains(&next) {
-                    block.successors.push(next);
-                }
+        let last = Continuation { written: Written::None, goes_on: false, is_end: true };
+        // The end of the body returns, too.
+        end_block(body.end, function.scope, last, instructions + 1);
+        let scopes = self.scopes_inside(function);
+        for (user, (_, scope, written)) in branches.iter().enumerate() {
+            match written {
+                Written::None => {}
+                Written::Label(name) => labels.look_up(name, *scope, user),
+                Written::List(name) => lists.look_up(name, *scope, user),
             }
-            block.is_end = after.is_end;
         }
-        post_dominators(&mut blocks);
-        blocks
+        let mut table_of = vec![None; blocks.len()];
+        let mut is_used = vec![false; list_labels.len()];
+        lists.resolve(&scopes, |user, list| {
+            table_of[branches[user].0] = Some(list);
+            is_used[list] = true;
+        });
+        // Labels of lists are looked up where the list is, because all its users go to the same places.
+        let mut elements = Vec::new();
+        for (list, (scope, range)) in list_labels.iter().enumerate() {
+            let names = self.arena.elements(*range).iter().filter_map(|element| element.name());
+            for name in names.filter(|_| is_used[list]) {
+                labels.look_up(self.text(name), *scope, branches.len() + elements.len());
+                elements.push((list, None));
+            }
+        }
+        labels.resolve(&scopes, |user, block| match branches.get(user) {
+            Some((of, ..)) => blocks[*of].targets = Arc::new([block]),
+            None => elements[user - branches.len()].1 = Some(block),
+        });
+        let mut tables: Vec<Vec<usize>> = vec![Vec::new(); list_labels.len()];
+        for (list, block) in elements {
+            tables[list].extend(block);
+        }
+        let tables: Vec<Arc<[usize]>> = tables.into_iter().map(Arc::from).collect();
+        for (block, table) in blocks.iter_mut().zip(&table_of) {
+            if let Some(table) = table {
+                block.targets = tables[*table].clone();
+            }
+        }
+        let joins = Joins::of(&graph(&blocks, &table_of, &tables), &is_leaving);
+        for (block, inside) in blocks.iter_mut().zip(&joins.inside) {
+            block.join = joins.block_around(*inside);
+        }
+        Flow { blocks, table_of, tables, joins }
     }
 
     /// Where control continues after a branch or an end; `None` for other instructions.
     fn continuation(&self, instruction: &PtxInstruction<'_>) -> Option<Continuation<'_>> {
         let goes_on = instruction.guard.is_some();
-        let none = Continuation { goes_on, ..Continuation::default() };
-        let first = instruction.operands.first();
-        Some(match instruction.opcode {
-            Opcode::Bra => {
-                let name = first.filter(|of| of.kind == OperandKind::Name);
-                let targets = name.map(|of| self.text(of.span)).into_iter().collect();
-                Continuation { targets, ..none }
-            }
-            Opcode::Brx => {
-                let list = instruction.operands.get(1).map(|of| of.span);
-                let targets = list.map(|list| self.targets_of(instruction, self.text(list)));
-                Continuation { targets: targets.unwrap_or_default(), ..none }
-            }
-            Opcode::Ret | Opcode::Exit | Opcode::Trap => Continuation { is_end: true, ..none },
+        let name_at = |place: usize| {
+            let name = instruction.operands.get(place).filter(|of| of.kind == OperandKind::Name);
+            name.map(|name| self.text(name.span))
+        };
+        let (written, is_end) = match instruction.opcode {
+            Opcode::Bra => (name_at(0).map_or(Written::None, Written::Label), false),
+            Opcode::Brx => (name_at(1).map_or(Written::None, Written::List), false),
+            Opcode::Ret | Opcode::Exit | Opcode::Trap => (Written::None, true),
             _ => return None,
-        })
+        };
+        Some(Continuation { written, goes_on, is_end })
     }
 
-    /// The names listed by the `.branchtargets` after a label.
-    fn targets_of(&self, instruction: &PtxInstruction<'_>, name: &str) -> Vec<&str> {
-        let Some(function) = self.function_of(instruction.scope) else { return Vec::new() };
-        let body = self.body(function);
-        let is_label = |kind: &StatementKind| matches!(kind, StatementKind::Label(label) if self.text(*label) == name);
-        let list = body.windows(2).find_map(|pair| match (&pair[0].kind, &pair[1].kind) {
-            (label, StatementKind::Targets(list)) if is_label(label) => Some(*list),
-            _ => None,
-        });
-        let elements = list.map(|list| self.arena.elements(list)).unwrap_or_default();
-        elements.iter().filter_map(|element| element.name()).map(|name| self.text(name)).collect()
-    }
-
-    /// The block of a label, searched from the innermost scope around `scope` outwards.
-    fn labelled(&self, labels: &Labels<'_>, scope: ScopeId, name: &str) -> Option<usize> {
-        let places = labels.get(name)?;
-        let mut around = Some(scope);
-        while let Some(scope) = around {
-            if let Some((_, block)) = places.iter().find(|place| place.0 == scope) {
-                return Some(*block);
+    /// The scopes of a function. They are numbered one after the other, outer ones before inner ones.
+    fn scopes_inside(&self, function: &Function) -> Scopes {
+        let first = function.scope.0;
+        let all = self.scopes.get(first as usize..).unwrap_or_default();
+        let id = all.first().and_then(|scope| scope.function);
+        let own: Vec<_> = all.iter().take_while(|scope| scope.function == id).collect();
+        let mut last: Vec<u32> = (first..first + own.len() as u32).collect();
+        for (place, scope) in own.iter().enumerate().rev() {
+            let parent = scope.parent.and_then(|parent| parent.0.checked_sub(first));
+            let inside = last[place];
+            if let Some(around) = parent.and_then(|parent| last.get_mut(parent as usize)) {
+                *around = inside.max(*around);
             }
-            around = self.scopes.get(scope.0 as usize)?.parent;
         }
-        // ptxas also accepts a label in a scope that is already closed.
-        places.first().map(|place| place.1)
+        Scopes { first, last }
     }
 }
 
-/// Finds the immediate post-dominators, which are the dominators of the reversed graph rooted at the function's end.
-/// [Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm"]
-fn post_dominators(blocks: &mut [BasicBlock]) {
-    let end = blocks.len();
-    let mut predecessors = vec![Vec::new(); end + 1];
-    for (place, block) in blocks.iter().enumerate() {
-        let after = block.successors.iter().copied().chain(block.is_end.then_some(end));
-        for next in after {
-            if let Some(predecessors) = predecessors.get_mut(next) {
-                predecessors.push(place);
-            }
-        }
+/// The successors of each block, without duplicates. A list of labels is a node of its own after the blocks, so that the
+/// edges are as many as the names in the text, and not as many as branches times labels.
+fn graph(
+    blocks: &[BasicBlock],
+    table_of: &[Option<usize>],
+    tables: &[Arc<[usize]>],
+) -> Vec<Vec<Node>> {
+    let mut edges: Vec<Vec<Node>> = Vec::with_capacity(blocks.len() + tables.len());
+    for (block, table) in blocks.iter().zip(table_of) {
+        let mut next = match table {
+            Some(table) => vec![blocks.len() + table],
+            None => block.targets.to_vec(),
+        };
+        next.extend(block.next.filter(|after| !next.contains(after)));
+        edges.push(next);
     }
-    let order = postorder(&predecessors, end);
-    // Blocks are numbered in postorder, so the end has the highest number.
-    let mut numbers = vec![None; end + 1];
-    for (number, block) in order.iter().enumerate() {
-        numbers[*block] = Some(number);
+    // The last list in which each block was seen.
+    let mut seen: HashMap<Node, usize> = HashMap::new();
+    for (number, table) in tables.iter().enumerate() {
+        let is_new = |block: &&usize| seen.insert(**block, number) != Some(number);
+        edges.push(table.iter().filter(is_new).copied().collect());
     }
-    let last = order.len() - 1;
-    let mut dominators = vec![None; order.len()];
-    dominators[last] = Some(last);
-    let mut is_changed = true;
-    while std::mem::take(&mut is_changed) {
-        for number in (0..last).rev() {
-            let block = &blocks[order[number]];
-            let after = block.successors.iter().copied().chain(block.is_end.then_some(end));
-            let known = after.filter_map(|next| numbers[next]);
-            let known = known.filter(|next| dominators[*next].is_some());
-            let found = known.reduce(|a, b| common(&dominators, a, b));
-            if dominators[number] != found {
-                dominators[number] = found;
-                is_changed = true;
-            }
-        }
-    }
-    for number in 0..last {
-        let found = dominators[number].filter(|found| *found != last);
-        blocks[order[number]].post_dominator = found.map(|found| order[found]);
-    }
-}
-
-/// The nearest common dominator of two nodes, given by their numbers.
-fn common(dominators: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
-    while a != b {
-        let lower = if a < b { &mut a } else { &mut b };
-        // A processed node's dominator is known and has a higher number, so the loop ends.
-        *lower = dominators[*lower].unwrap_or(dominators.len() - 1);
-    }
-    a
-}
-
-/// The nodes reachable from `first`, in postorder.
-fn postorder(edges: &[Vec<usize>], first: usize) -> Vec<usize> {
-    let mut order = Vec::new();
-    let mut is_seen = vec![false; edges.len()];
-    let mut path = vec![(first, 0)];
-    is_seen[first] = true;
-    while let Some((node, next)) = path.last_mut() {
-        match edges[*node].get(*next) {
-            Some(&to) => {
-                *next += 1;
-                if !std::mem::replace(&mut is_seen[to], true) {
-                    path.push((to, 0));
-                }
-            }
-            None => {
-                order.push(*node);
-                path.pop();
-            }
-        }
-    }
-    order
+    edges
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
+    use std::cell::Cell;
 
     use super::*;
     use crate::module::read;
+
+    thread_local! {
+        /// The steps of this thread.
+        pub(super) static STEPS: Cell<u64> = const { Cell::new(0) };
+    }
 
     fn blocks(body: &str) -> Vec<BasicBlock> {
         let source = format!(
@@ -262,22 +354,27 @@ mod tests {
 
     fn graph(body: &str) -> Vec<(Vec<usize>, bool, Option<usize>)> {
         let blocks = blocks(body).into_iter();
-        blocks.map(|block| (block.successors, block.is_end, block.post_dominator)).collect()
+        blocks.map(|block| (block.successors().collect(), block.is_end, block.join)).collect()
     }
 
     #[test]
     fn loops_and_early_ends() {
         assert_eq!(graph(""), [(vec![], true, None)]);
+        // Lanes leave the loop at different times, and wait for each other behind it.
         assert_eq!(
-            graph("L: add.u32 r1, r1, 1; @p bra L; ret;"),
+            graph("L: add.u32 r1, r1, 1; @p bra L; add.u32 r1, r1, 1; ret;"),
             [(vec![0, 1], false, Some(1)), (vec![], true, None), (vec![], true, None)]
         );
-        // A guarded `exit` ends some lanes, so only the end is on all paths.
+        // Lanes that only end do not wait.
+        assert_eq!(
+            graph("@p bra L; add.u32 r1, r1, 1; L: ret;")[..2],
+            [(vec![2, 1], false, None), (vec![2], false, None)]
+        );
         assert_eq!(
             graph("@p exit; add.u32 r1, r1, 1; ret;")[..2],
             [(vec![1], true, None), (vec![], true, None)]
         );
-        // An endless loop has no path to the end.
+        // An endless loop has no exit.
         assert_eq!(graph("L: bra L;")[0], (vec![0], false, None));
     }
 
@@ -287,6 +384,10 @@ mod tests {
         // Each jump goes to the label in its own braces.
         assert_eq!(found[0].0, [2, 1]);
         assert_eq!(found[2].0, [3]);
+        // A label in braces that are closed, and one that is in the middle of two.
+        let found = graph("{ L: add.u32 r1, r1, 1; } { { L: ret; } @p bra L; bra M; { M: ret; } }");
+        let places: Vec<_> = found.iter().map(|block| &block.0[..]).collect();
+        assert_eq!(places[..5], [&[1][..], &[], &[0, 3], &[4], &[]]);
     }
 
     #[test]
@@ -294,55 +395,95 @@ mod tests {
         let found = graph(
             "T: .branchtargets A, B; brx.idx r1, T; A: add.u32 r1, r1, 1; bra C; B: ret; C: ret;",
         );
-        let (successors, is_end, post_dominator) = &found[0];
-        assert_eq!((&successors[..], *is_end, *post_dominator), (&[1, 2][..], false, None));
+        let (successors, is_end, join) = &found[0];
+        assert_eq!((&successors[..], *is_end, *join), (&[1, 2][..], false, None));
     }
 
-    /// Whether a path leads from a block to the end without passing another one.
-    fn escapes(blocks: &[BasicBlock], from: usize, without: Option<usize>) -> bool {
-        let mut seen = vec![false; blocks.len()];
-        let mut open = vec![from];
-        while let Some(block) = open.pop() {
-            if Some(block) == without || std::mem::replace(&mut seen[block], true) {
-                continue;
-            }
-            if blocks[block].is_end {
-                return true;
-            }
-            open.extend(&blocks[block].successors);
-        }
-        false
+    #[test]
+    fn branches_share_their_list() {
+        let found = blocks("T: .branchtargets A, A; @p brx.idx r1, T; brx.idx r1, T; A: ret;");
+        assert_eq!(found[0].targets[..], [2, 2]);
+        assert!(Arc::ptr_eq(&found[0].targets, &found[1].targets));
     }
 
-    proptest! {
-        #[test]
-        fn post_dominators_are_on_all_paths(
-            jumps in prop::collection::vec((0_usize..12, 0_usize..12, 0_u8..8), 1..12),
-        ) {
-            let count = jumps.len();
-            let mut blocks: Vec<BasicBlock> = jumps
-                .into_iter()
-                .map(|(a, b, end)| BasicBlock {
-                    successors: [a, b].into_iter().filter(|next| *next < count).collect(),
-                    is_end: end == 0,
-                    ..BasicBlock::default()
-                })
-                .collect();
-            post_dominators(&mut blocks);
-            for from in 0..count {
-                let dominates =
-                    |other: usize| other != from && !escapes(&blocks, from, Some(other));
-                let all: Vec<usize> = match escapes(&blocks, from, None) {
-                    true => (0..count).filter(|other| dominates(*other)).collect(),
-                    false => Vec::new(),
-                };
-                // All other post-dominators of a node post-dominate its nearest one.
-                let is_nearest = |near: usize| {
-                    all.iter().all(|far| *far == near || !escapes(&blocks, near, Some(*far)))
-                };
-                let nearest = all.iter().copied().find(|near| is_nearest(*near));
-                prop_assert_eq!(blocks[from].post_dominator, nearest, "{}", from);
-            }
+    /// The steps of finding the blocks of a module, and its size.
+    fn steps(body: &str) -> (u64, u64) {
+        let before = STEPS.with(Cell::get);
+        let found = blocks(body);
+        assert!(!found.is_empty());
+        (STEPS.with(Cell::get) - before, body.len() as u64)
+    }
+
+    /// Texts whose labels, lists, joins or loops cost more than their length if a branch looks at more than its own
+    /// neighbours.
+    #[test]
+    fn the_work_grows_with_the_text() {
+        let each = |count: usize, text: &dyn Fn(usize) -> String| -> String {
+            (0..count).map(text).collect()
+        };
+        let nested = |count: usize, text: &str| {
+            "{".repeat(200) + &text.repeat(count) + &"}".repeat(200)
+        };
+        let texts: [(&str, &dyn Fn(usize) -> String); 12] = [
+            ("labels in closed braces", &|n| {
+                "{L: ret;}".repeat(n) + &nested(n, "@p bra L;") + "ret;"
+            }),
+            ("labels of all braces", &|n| {
+                let names = each(n, &|i| format!("N{i}: add.u32 r1, r1, 1;"));
+                names + &"{".repeat(200) + &each(n, &|i| format!("@p bra N{i};")) + &"}".repeat(200)
+            }),
+            ("braces in braces with labels", &|n| {
+                let depth = 200.min(n);
+                let one = "{L: ".repeat(depth) + &"}".repeat(depth) + "@p bra L; ";
+                one.repeat(n.div_ceil(depth)) + &"{ @p bra L; }".repeat(n) + "ret;"
+            }),
+            ("a list for many branches", &|n| {
+                let list = vec!["L"; n].join(", ");
+                format!("T: .branchtargets {list};\n") + &"brx.idx r1, T;".repeat(n) + "L: ret;"
+            }),
+            ("a list of many blocks", &|n| {
+                let list = each(n, &|i| format!("L{i}, "));
+                let blocks = each(n, &|i| format!("L{i}: @p brx.idx r1, T;"));
+                format!("T: .branchtargets {list} L0;\n{blocks} ret;")
+            }),
+            ("many lists", &|n| {
+                let one = |i: usize| format!("T{i}: .branchtargets L{i}; brx.idx r1, T{i}; L{i}:");
+                each(n, &one) + "ret;"
+            }),
+            ("branches forward", &|n| {
+                let labels = each(n, &|i| format!("L{i}: add.u32 r1, r1, 1;"));
+                each(n, &|i| format!("@p bra L{i};")) + &labels + "ret;"
+            }),
+            ("branches out of branches", &|n| {
+                let labels = each(n, &|i| format!("L{}: add.u32 r1, r1, 1;", n - 1 - i));
+                each(n, &|i| format!("@p bra L{i};")) + &labels + "ret;"
+            }),
+            ("loops in loops", &|n| {
+                let ends = each(n, &|i| format!("@p bra L{};", n - 1 - i));
+                each(n, &|i| format!("L{i}: add.u32 r1, r1, 1;")) + &ends + "ret;"
+            }),
+            ("loops with one beginning", &|n| {
+                "L: add.u32 r1, r1, 1;".to_owned() + &"@p bra L; add.u32 r1, r1, 1;".repeat(n) + "ret;"
+            }),
+            ("exits of all loops", &|n| {
+                let heads = each(n, &|i| format!("L{i}: add.u32 r1, r1, 1;"));
+                let inside = each(n, &|i| format!("@p bra E{i};"));
+                let ends = each(n, &|i| format!("@p bra L{0}; E{0}: add.u32 r1, r1, 1;", n - 1 - i));
+                heads + &inside + &ends + "ret;"
+            }),
+            ("jumps into loops", &|n| {
+                let jumps = each(n, &|i| format!("@p bra L{i};"));
+                let blocks = each(n, &|i| format!("L{i}: @p bra L{}; @p bra L{};", i * 7 % n, i / 2));
+                jumps + &blocks + "ret;"
+            }),
+        ];
+        for (name, text) in texts {
+            let (small, short) = steps(&text(1000));
+            let (large, long) = steps(&text(4000));
+            // Nearly linear: a little for the paths that are compressed.
+            let growth = (large * short) as f64 / (small * long) as f64;
+            assert!(growth < 1.3, "{name}: {small} steps for {short} bytes, {large} for {long}");
+            assert!(large < 2 * long, "{name}: {large} steps for {long} bytes");
         }
     }
 }

@@ -3,6 +3,7 @@
 mod blocks;
 mod initial;
 mod instruction;
+pub(crate) mod joins;
 mod layout;
 mod lookup;
 pub(crate) mod operands;
