@@ -156,7 +156,7 @@ impl KernelFault {
             message: fault.to_string(),
             line: fault.line,
             instruction,
-            function: fault.function.clone(),
+            function: fault.function.to_string(),
             source_line: fault.source_line,
             block: fault.block.into(),
             thread: fault.thread.into(),

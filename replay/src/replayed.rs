@@ -12,6 +12,7 @@ use crate::options::{ReplayData, ReplayOptions};
 use crate::statistics::{KEPT, KernelCounts};
 use crate::summary::{LoadFault, ValueMismatch};
 use crate::worker::{Worker, WorkerCounts};
+use warpload::load::LaneFaultKind;
 use warpload::memory::{
     AddressMap, AddressSpace, ConfigError, Fill, FilledMemory, LoadMemory, Window,
 };
@@ -90,6 +91,16 @@ impl<'a> Replayed<'a> {
     #[must_use]
     pub fn options(&self) -> &ReplayOptions<'a> {
         &self.walk.options
+    }
+
+    /// Adds faults that were found where the trace was made. A trace of a launched kernel only has the lanes without one.
+    pub fn add_lane_faults(&mut self, kernel: u32, pc: u32, kind: LaneFaultKind, lanes: u64) {
+        let kernel = self.kernels.entry(kernel).or_default();
+        kernel.counts.lane_faults[kind] += lanes;
+        let at = kernel.per_pc.partition_point(|((known, _), _)| *known < pc);
+        if let Some((_, row)) = kernel.per_pc.get_mut(at).filter(|((known, _), _)| *known == pc) {
+            row.lane_faults[kind] += lanes;
+        }
     }
 
     /// Returns the numbers of the pages of global memory that a kernel's loads touched, ascending: addresses divided by

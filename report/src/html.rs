@@ -4,9 +4,10 @@ use super::memories::{constant, copies, global, local, shared, stores};
 use super::overview::{faults, kernel_table};
 use super::rows::{Rows, SPACES, listed, space};
 use super::text::{count, cut, escape};
-use super::{overview, reuse};
+use super::{launch, overview, reuse};
 use crate::Survey;
 use warpload::memory::Fill;
+use warpload_ptx::machine::KernelResult;
 use warpload_replay::{KernelSummary, ReplayData, Replayed, Selected, Summary};
 use warpload_trace::TraceContents;
 
@@ -36,6 +37,9 @@ pub fn html(page: &ReportPage<'_>) -> String {
     ];
     let panels: Vec<Panel> =
         answers.into_iter().chain(copies(&context)).chain(faults(&context)).collect();
+    // First, because the counts after a fault may be worth nothing.
+    let of_launch = page.launch.and_then(launch::faults);
+    let panels: Vec<Panel> = of_launch.into_iter().chain(panels).collect();
     html += &tabs(&panels);
     html += &format!(
         "</main>\n<footer>A sector is 32 bytes of global memory. The ideal is the fewest sectors that \
@@ -99,6 +103,9 @@ fn header(context: &Context<'_>) -> String {
         lines.push(format!("<span class=\"dim\">{}</span>", facts.join(" · ")));
     }
     lines.extend(page.contents.notes.iter().map(|note| format!("Note: {}", escape(note))));
+    if let Some(result) = page.launch {
+        lines.extend(launch::notes(result, page.notes));
+    }
     let lines: Vec<String> = lines.into_iter().map(|line| format!("<p>{line}</p>\n")).collect();
     format!("<header><h1>{}</h1>\n{}</header>\n", escape(page.title), lines.concat())
 }
@@ -128,6 +135,8 @@ pub struct ReportPage<'p> {
     pub(crate) replayed: &'p Replayed<'p>,
     pub(crate) summary: &'p Summary,
     pub(crate) survey: &'p Survey,
+    pub(crate) launch: Option<&'p KernelResult>,
+    pub(crate) notes: &'p [String],
 }
 
 impl<'p> ReportPage<'p> {
@@ -141,13 +150,21 @@ impl<'p> ReportPage<'p> {
             ReplayData::Fill(Fill::Zero) => "memory filled with zeroes",
             _ => "no data, all addresses allocated",
         };
-        Self { title: "Trace", data, contents, replayed, summary, survey }
+        let (launch, notes) = (None, &[][..]);
+        Self { title: "Trace", data, contents, replayed, summary, survey, launch, notes }
     }
 
     /// Sets the name of the trace, by default `Trace`.
     #[must_use]
     pub fn title(mut self, title: &'p str) -> Self {
         self.title = title;
+        self
+    }
+
+    /// Adds the faults of the launch that the trace is of, and lines about it.
+    #[must_use]
+    pub fn launch(mut self, result: &'p KernelResult, notes: &'p [String]) -> Self {
+        (self.launch, self.notes) = (Some(result), notes);
         self
     }
 

@@ -23,6 +23,8 @@ mod heat_drawing;
 #[cfg(feature = "traces")]
 mod html;
 #[cfg(feature = "traces")]
+mod launch;
+#[cfg(feature = "traces")]
 mod memories;
 pub mod message;
 #[cfg(feature = "traces")]

@@ -63,6 +63,14 @@ pub(crate) fn headline(page: &ReportPage<'_>) -> String {
     );
     let class = |count: u64| if count > 0 { "bad" } else { "" };
     html += &tile(class(faults.all()), "lane faults", &count(faults.all()), &detail);
+    if let Some(result) = page.launch {
+        let kinds = result.fault_kinds().into_iter();
+        let kinds: Vec<String> = kinds
+            .map(|(kind, faults)| format!("{} {}", count(faults), kind.replace('_', " ")))
+            .collect();
+        let detail = if kinds.is_empty() { result.verdict() } else { kinds.join(", ") };
+        html += &tile(class(result.fault_count), "faults", &count(result.fault_count), &detail);
+    }
     if counts.checked > 0 {
         let detail = format!("of {} with expected values", of(counts.checked, "load"));
         let mismatches = count(counts.mismatches);

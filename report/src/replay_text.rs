@@ -468,7 +468,9 @@ pub fn replay_csv(
     let after: Vec<Column<PcRow<'_>>> = columns! {
         "sass", |row| text(row.counter.sass());
         "ptx", |row| text(row.summary().ptx.as_deref());
-        "source_file", |row| text(row.counter.source().map(|source| &*source.file));
+        "ptx_line", |row| row.summary().ptx_line.map_or(Value::None, |line| Value::Count(line.into()));
+        "ptx_column", |row| row.summary().ptx_column.map_or(Value::None, |column| Value::Count(column.into()));
+        "source_file", |row| text(row.counter.source_file());
         "source_line", |row| row.counter.source_line().map_or(Value::None, |line| Value::Count(line.into()));
         "kernel", |row| Value::Text((&*row.summary().kernel).into());
         "demangled", |row| text(row.demangled);
@@ -536,11 +538,16 @@ fn pc_columns<'r>() -> Vec<Column<PcRow<'r>>> {
             _ => Value::None,
         };
         "kernel", |row| Value::Text(row.demangled.unwrap_or(&row.summary().kernel).into());
-        "source", |row| match (row.counter.source(), row.counter.source_line()) {
-            (Some(source), _) => Value::Text(format!("{}:{}", source.file, source.line).into()),
+        "source", |row| match (row.counter.source_file(), row.counter.source_line()) {
+            // Modules of PTX have absolute paths.
+            (Some(file), Some(line)) if row.summary().ptx.is_some() => {
+                let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+                Value::Text(format!("{name}:{line}").into())
+            }
+            (Some(file), Some(line)) => Value::Text(format!("{file}:{line}").into()),
             // The trace does not name the file.
             (None, Some(line)) => Value::Text(format!("line {line}").into()),
-            (None, None) => Value::None,
+            (_, None) => Value::None,
         };
     }
 }

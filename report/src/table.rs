@@ -3,7 +3,6 @@
 use super::html::{Context, LONG_NAME, Panel};
 use super::rows::{MAX_ROWS, rows_of_each, shown, space};
 use super::text::{coordinate, count, cut, of, per};
-use warpload_binary::sass::SourceLine;
 use warpload_replay::{FaultCounts, ProgramCounter};
 
 /// The maximum length of a kernel's name beside a program counter. The list of kernels shows more.
@@ -103,8 +102,9 @@ impl Table {
 
     /// Adds a line of the source. Rows are sorted by its file, then by its line.
     fn source(&mut self, row: &ProgramCounter<'_>) {
-        let Some(SourceLine { file, line, .. }) = row.source() else {
-            self.html += &match row.source_line() {
+        let (file, line) = (row.source_file(), row.source_line());
+        let Some((file, line)) = file.zip(line) else {
+            self.html += &match line {
                 // The trace does not name the file.
                 Some(line) => format!("<td class=\"t\" data-v=\":{line:010}\">line {line}</td>"),
                 None => "<td class=\"t dim\" data-v=\"\">-</td>".to_owned(),

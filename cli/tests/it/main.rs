@@ -14,6 +14,7 @@ mod fill_in;
 mod for_people;
 mod html;
 mod independent;
+mod kernel_reports;
 mod kernels;
 mod names;
 mod pictures;

@@ -352,7 +352,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                 self.statement = id;
                 self.instruction(&instruction, end);
             }
-            if let Some(next) = block.next.filter(|next| joins.closing.contains_key(&(number, *next)))
+            if let Some(next) =
+                block.next.filter(|next| joins.closing.contains_key(&(number, *next)))
             {
                 self.guard = None;
                 self.branch_to(number, next);

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use super::access::{AccessKind, LaneBytes};
 use super::code::{Action, BarrierKind, BarrierOp, Code, Op, Preset};
 use super::fault::FaultKind;
+use super::log::FaultLog;
 use super::memory::{
     AddressedSpace, AllocationSide, AllocationUse, Bytes, DeviceMemory, MAX_LOCAL,
     NearestAllocation,
@@ -31,11 +32,14 @@ const LOOK: u64 = 1 << 12;
 /// The bytes that are copied or cleared in about the time of an instruction.
 const COPIED: u64 = 256;
 
+/// Addresses below it look like a null pointer with an offset.
+const NULL_PAGES: u64 = 1 << 16;
+
+/// The distance before an allocation from which on an address looks like an index that has overflowed.
+const FAR: u64 = 1 << 28;
+
 /// The number of barriers in a block.
 pub(super) const BARRIERS: usize = 16;
-
-/// The limit on recorded faults. Further ones are only counted.
-pub(super) const MAX_FAULTS: usize = 1000;
 
 /// The limit on the text of `printf` that a result keeps, in bytes.
 const MAX_PRINTED: usize = 1 << 20;
@@ -114,8 +118,7 @@ pub(super) struct Engine<'e> {
     /// The beginning of the text that `printf` has printed, and the size of all of it.
     pub(super) printed: Vec<u8>,
     pub(super) printed_bytes: u64,
-    pub(super) faults: Vec<RawFault>,
-    pub(super) fault_count: u64,
+    pub(super) faults: FaultLog,
     /// The unsupported instructions that were reached, with their counts.
     pub(super) skipped: BTreeMap<StatementId, u64>,
     /// The origins of unknown bytes in memory.
@@ -131,6 +134,8 @@ pub(super) struct Engine<'e> {
     pub(super) changes: u64,
     /// The bytes of registers and local memory in all frames.
     pub(super) stack_bytes: u64,
+    /// The only block to execute; all if `None`.
+    pub(super) only_block: Option<[u32; 3]>,
     /// Shows how far the launch is, and can end it.
     pub(super) watch: Option<&'e LaunchWatch>,
     /// Whether `watch` ended the launch.
@@ -256,11 +261,8 @@ impl Engine<'_> {
             _ => None,
         };
         let kind = freed.map_or(kind, |bytes| FaultKind::UseAfterFree { bytes });
-        self.fault_count += 1;
-        if self.faults.len() < MAX_FAULTS {
-            let block = self.block;
-            self.faults.push(RawFault { kind, statement, block, warp, lane, address });
-        }
+        let block = self.block;
+        self.faults.add(RawFault { kind, statement, block, warp, lane, address });
     }
 
     /// The allocation nearest to a generic address.
@@ -280,6 +282,35 @@ impl Engine<'_> {
             }
         }
         self.memory.nearest(address)
+    }
+
+    /// What an address out of bounds looks like.
+    pub(super) fn address_hint(
+        &self,
+        address: u64,
+        nearest: &NearestAllocation,
+    ) -> Option<&'static str> {
+        if nearest.side != AllocationSide::Before {
+            return None;
+        }
+        let local = self.code.functions.iter().map(|function| function.local_bytes).max();
+        if address < self.shape.shared {
+            Some(
+                "an address so low looks like an offset in shared memory that was not converted \
+                 (`cvta.shared`), or like a null pointer",
+            )
+        } else if address < local.unwrap_or(0) {
+            Some(
+                "an address so low looks like an offset in local memory that was not converted \
+                 (`cvta.local`), or like a null pointer",
+            )
+        } else if address < NULL_PAGES {
+            Some("a null pointer?")
+        } else if nearest.distance >= FAR {
+            Some("the offset is negative: an index of 32 bits overflowed?")
+        } else {
+            None
+        }
     }
 
     /// The generic address of an address in a space.
@@ -335,6 +366,11 @@ impl Engine<'_> {
         let arrived = vec![0; self.shape.warps() as usize];
         let mut barriers = vec![Barrier { arrived, ..Barrier::default() }; BARRIERS];
         let [nx, ny, nz] = self.shape.blocks;
+        if let Some(block) = self.only_block {
+            self.block = block;
+            self.counts.blocks += 1;
+            return self.run_block(&mut warps, &mut barriers);
+        }
         for z in 0..nz {
             for y in 0..ny {
                 for x in 0..nx {

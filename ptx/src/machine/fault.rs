@@ -1,5 +1,6 @@
 //! [`KernelFault`]: a fault during a launch, with its instruction and thread.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -327,10 +328,16 @@ pub struct KernelFault {
     pub statement: StatementId,
     /// Its line in the module, from 1.
     pub line: u32,
+    /// Its column, from 1; `None` if no other instruction begins in the line.
+    pub column: Option<u32>,
     /// The function that contains the instruction.
-    pub function: String,
-    /// The source line from `.loc`, if there is one.
+    pub function: Arc<str>,
+    /// The source file from `.loc` and `.file`, if they name one.
+    pub source_file: Option<Arc<str>>,
+    /// The line in it, from `.loc`, if there is one. For code that is inlined from another file, it is the call's.
     pub source_line: Option<u32>,
+    /// The file and the line of such inlined code.
+    pub inlined_from: Option<(Option<Arc<str>>, u32)>,
     /// The block's index.
     pub block: [u32; 3],
     /// The thread's index in its block.
@@ -341,6 +348,37 @@ pub struct KernelFault {
     pub address: u64,
     /// The allocation nearest to an out-of-bounds address; `None` for other faults.
     pub nearest: Option<NearestAllocation>,
+    /// The name of the parameter, if that is the buffer of an argument.
+    pub nearest_name: Option<Arc<str>>,
+    /// What an out-of-bounds address looks like, if it looks like a known mistake.
+    pub hint: Option<&'static str>,
+}
+
+impl KernelFault {
+    /// Returns the place of the instruction in the source, as it is shown: `saxpy.cu:26`, or `source line 26` if the file
+    /// is unknown; `None` without `.loc`.
+    #[must_use]
+    pub fn source(&self) -> Option<String> {
+        let shown = |file: &Option<Arc<str>>, line: u32| match file {
+            Some(file) => format!("{}:{line}", file.rsplit(['/', '\\']).next().unwrap_or(file)),
+            None => format!("source line {line}"),
+        };
+        let place = shown(&self.source_file, self.source_line?);
+        Some(match &self.inlined_from {
+            Some((file, line)) => format!("{place}, inlined from {}", shown(file, *line)),
+            None => place,
+        })
+    }
+
+    /// Returns the place of the instruction in the module, as it is shown: `line 26`, or `line 26:9` if other instructions
+    /// begin in the line.
+    #[must_use]
+    pub fn place(&self) -> String {
+        match self.column {
+            Some(column) => format!("line {}:{column}", self.line),
+            None => format!("line {}", self.line),
+        }
+    }
 }
 
 impl fmt::Display for KernelFault {
@@ -353,6 +391,10 @@ impl fmt::Display for KernelFault {
                     return Ok(());
                 };
                 let unit = if *distance == 1 { "byte" } else { "bytes" };
+                let purpose = match &self.nearest_name {
+                    Some(name) => format!("{purpose} (`{}`)", end_of(name)),
+                    None => purpose.to_string(),
+                };
                 match side {
                     AllocationSide::Before => write!(f, " is {distance} {unit} before {purpose}")?,
                     AllocationSide::Inside => {
@@ -367,6 +409,9 @@ impl fmt::Display for KernelFault {
                     AllocationSide::After => {
                         write!(f, " is {distance} {unit} past the end of {purpose}")?;
                     }
+                }
+                if let Some(hint) = self.hint {
+                    write!(f, "; {hint}")?;
                 }
             }
             KernelFaultKind::Misaligned { bytes } => {
@@ -408,6 +453,18 @@ impl fmt::Display for KernelFault {
             }
         }
         Ok(())
+    }
+}
+
+/// The end of a long name, because compilers append what tells parameters apart: `…7alignedE_param_4`.
+fn end_of(name: &str) -> Cow<'_, str> {
+    const MAX: usize = 64;
+    const KEPT: usize = 32;
+    match name.char_indices().nth_back(KEPT) {
+        Some((start, first)) if name.len() > MAX => {
+            format!("…{}", &name[start + first.len_utf8()..]).into()
+        }
+        _ => name.into(),
     }
 }
 

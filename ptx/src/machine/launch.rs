@@ -11,19 +11,21 @@ use super::engine::{Engine, HINTS, RawFault, Shape};
 use super::fault::{
     Assertion, FaultKind, KernelFault, KernelFaultKind, PrintfFault, UnknownBytes, UnknownCause,
 };
+use super::log::{FaultLog, Total};
 use super::memory::{
     AddressedSpace, AllocationError, AllocationUse, Bytes, DeviceMemory, MAX_ALIGNMENT,
     TooMuchMemory, UNKNOWN,
 };
 use super::races::RaceCheck;
 use super::registers::{Origin, Origins};
+use super::written::{Place, Shown, shortened};
 use crate::meaning::Register;
 use crate::module::{
     Array, Declaration, DeclarationId, Function, FunctionId, FunctionKind, LaunchBounds, Linkage,
     Module, ScopeId, StatementId, initial_bytes, variable_bytes,
 };
 use crate::run::{LaunchValueError, WarpTensorMemory, elements};
-use crate::syntax::{LineIndex, Position, Span, StateSpace};
+use crate::syntax::{LineIndex, Span, StateSpace};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{AddressMap, AddressSpace};
 
@@ -73,6 +75,8 @@ pub struct KernelLaunch {
     /// Bytes of `.global` and `.const` variables of the module, as `cudaMemcpyToSymbol` writes them: they replace the
     /// first bytes of the initial value. [`Kernel::variable`] finds a variable.
     pub variables: Vec<(DeclarationId, Vec<u8>)>,
+    /// The only block to run, by its index; all blocks of the grid if it is `None`.
+    pub only_block: Option<[u32; 3]>,
     /// Tensor Memory at the start of every block. The warp's number in it is added to each warp's number in the block.
     /// If it is `None`, loads of Tensor Memory are skipped as unsupported.
     pub tensor: Option<WarpTensorMemory>,
@@ -96,6 +100,7 @@ impl KernelLaunch {
             active: LaneMask::ALL,
             places: Vec::new(),
             variables: Vec::new(),
+            only_block: None,
             tensor: None,
             registers: Vec::new(),
         }
@@ -231,6 +236,17 @@ pub enum KernelError {
     /// The grid has no blocks.
     #[error("a grid of {x} x {y} x {z} blocks", x = .0[0], y = .0[1], z = .0[2])]
     GridSize([u32; 3]),
+    /// The only block to run is not in the grid.
+    #[error(
+        "no block ({}, {}, {}): the grid has {} x {} x {}",
+        block[0], block[1], block[2], grid[0], grid[1], grid[2]
+    )]
+    NoBlock {
+        /// The block's index.
+        block: [u32; 3],
+        /// The grid.
+        grid: [u32; 3],
+    },
     /// A block has more shared memory than any GPU.
     #[error("{0} bytes of shared memory: a block has at most {MAX_SHARED}")]
     SharedSize(u64),
@@ -331,16 +347,85 @@ pub struct SkippedInstruction {
     pub count: u64,
 }
 
+/// The number of faults of one kind at one instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FaultTotal {
+    /// The name of the kind, as [`KernelFaultKind::name`] returns it.
+    pub kind: &'static str,
+    /// The instruction.
+    pub statement: StatementId,
+    /// Its offset in the text of the module, in bytes: its program counter in the trace of the launch.
+    pub pc: u32,
+    /// Its text.
+    pub text: Arc<str>,
+    /// The index of the first of these faults in [`KernelResult::faults`].
+    pub first: usize,
+    /// The number of faults.
+    pub count: u64,
+}
+
+impl KernelResult {
+    /// Returns the number of faults of each kind, by the names of the kinds.
+    #[must_use]
+    pub fn fault_kinds(&self) -> BTreeMap<&'static str, u64> {
+        let mut kinds = BTreeMap::new();
+        for total in &self.fault_totals {
+            *kinds.entry(total.kind).or_default() += total.count;
+        }
+        kinds
+    }
+
+    /// Returns a line about the faults: `3 faults`, `3 faults (2 out of bounds, 1 trap)`; without faults, what was not
+    /// checked: `no faults; races were not checked`, `no faults in what was executed; …`.
+    #[must_use]
+    pub fn verdict(&self) -> String {
+        let kinds: Vec<String> = self
+            .fault_kinds()
+            .into_iter()
+            .map(|(kind, count)| format!("{count} {}", kind.replace('_', " ")))
+            .collect();
+        match (self.fault_count, kinds.len()) {
+            (0, _) => {
+                let of = match (self.has_ended, self.skipped.is_empty()) {
+                    (true, true) => "",
+                    (true, false) => " in what was executed",
+                    (false, _) => " so far",
+                };
+                let unchecked = match (self.checks_races, self.checks_uninitialized) {
+                    (true, true) => "",
+                    (true, false) => "; uninitialized memory was not checked",
+                    (false, true) => "; races were not checked",
+                    (false, false) => "; races and uninitialized memory were not checked",
+                };
+                format!("no faults{of}{unchecked}")
+            }
+            (1, _) => "1 fault".to_owned(),
+            (count, 2..) => format!("{count} faults ({})", kinds.join(", ")),
+            (count, _) => format!("{count} faults"),
+        }
+    }
+}
+
 /// The result of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KernelResult {
     /// The instructions that were executed.
     pub counts: LaunchCounts,
-    /// The first faults, at most 1,000, in order of execution.
+    /// The first faults, in order of execution: at most 20 of each kind at each instruction and, after 10,000, only the
+    /// first one.
     pub faults: Vec<KernelFault>,
+    /// How many faults of each kind each instruction has.
+    pub fault_totals: Vec<FaultTotal>,
     /// The total number of faults.
     pub fault_count: u64,
+    /// Whether the launch has ended, rather than reached its limit.
+    pub has_ended: bool,
+    /// Whether races were checked.
+    pub checks_races: bool,
+    /// Whether loads of uninitialized memory were checked.
+    pub checks_uninitialized: bool,
     /// The unsupported instructions that were reached, in the order of the text.
     pub skipped: Vec<SkippedInstruction>,
     /// The unknown bytes of buffers, of an image and of variables that the launch has written, in the order of their
@@ -597,8 +682,7 @@ impl<'m> Kernel<'m> {
             heap_bytes: launch.heap_bytes,
             printed: Vec::new(),
             printed_bytes: 0,
-            faults: Vec::new(),
-            fault_count: 0,
+            faults: FaultLog::default(),
             skipped: BTreeMap::new(),
             origins: Origins::default(),
             tensor_origin: None,
@@ -607,6 +691,7 @@ impl<'m> Kernel<'m> {
             changes: 0,
             stack_bytes: 0,
             watch,
+            only_block: launch.only_block,
             is_interrupted: false,
             is_trapped: false,
             worked: 0,
@@ -622,24 +707,56 @@ impl<'m> Kernel<'m> {
         }
         let skipped = engine.skipped.iter().map(|(statement, count)| {
             let (line, text) = self.written(*statement, &lines);
+            let text = shortened(&text).into_owned();
             SkippedInstruction { statement: *statement, line, text, count: *count }
         });
         let skipped = skipped.collect();
-        let faults = engine.faults.iter().map(|fault| self.fault(fault, &engine, &lines)).collect();
-        let unknown = self.unknown_bytes(&engine, &lines);
-        let Engine { counts, fault_count, printed, printed_bytes, .. } = engine;
-        let result =
-            KernelResult { counts, faults, fault_count, skipped, unknown, printed, printed_bytes };
+        let mut shown = Shown::new(self.module);
+        let recorded = engine.faults.recorded.iter();
+        let faults: Vec<KernelFault> =
+            recorded.map(|fault| self.fault(fault, &engine, &mut shown)).collect();
+        let total = |total: Total| {
+            let first = faults.get(total.first)?;
+            let statement = first.statement;
+            let found = self.module.statements().get(statement.index());
+            Some(FaultTotal {
+                kind: first.kind.name(),
+                statement,
+                pc: found.map_or(0, |found| found.span.start),
+                text: shown.text(statement),
+                first: total.first,
+                count: total.count,
+            })
+        };
+        let fault_totals = engine.faults.totals().into_iter().filter_map(total).collect();
+        let unknown = self.unknown_bytes(&engine, &mut shown);
+        let result = KernelResult {
+            counts: engine.counts,
+            printed: engine.printed,
+            printed_bytes: engine.printed_bytes,
+            unknown,
+            fault_totals,
+            fault_count: engine.faults.count,
+            skipped,
+            faults,
+            has_ended: ended.is_ok() || engine.is_trapped,
+            checks_races: launch.checks_races,
+            checks_uninitialized: launch.checks_uninitialized,
+        };
         let statement = match ended {
             Err(statement) if !engine.is_trapped => statement,
             _ => return Ok(result),
         };
         let (line, text) = self.written(engine.last_loop.unwrap_or(statement), &lines);
+        let blocks = match launch.only_block {
+            Some(_) => 1,
+            None => launch.grid.iter().fold(1, |all: u64, size| all.saturating_mul((*size).into())),
+        };
         Err(KernelError::Steps {
             steps: launch.steps,
-            blocks: launch.grid.iter().fold(1, |all: u64, size| all.saturating_mul((*size).into())),
+            blocks,
             line,
-            text,
+            text: shortened(&text).into_owned(),
             is_jump: engine.last_loop.is_some(),
             result: Box::new(result),
         })
@@ -652,6 +769,11 @@ impl<'m> Kernel<'m> {
         }
         if launch.grid.contains(&0) {
             return Err(KernelError::GridSize(launch.grid));
+        }
+        if let Some(block) = launch.only_block
+            && block.iter().zip(launch.grid).any(|(index, size)| *index >= size)
+        {
+            return Err(KernelError::NoBlock { block, grid: launch.grid });
         }
         self.check_bounds(launch)?;
         let sizes = self.parameter_bytes();
@@ -746,7 +868,8 @@ impl<'m> Kernel<'m> {
                     }
                 }
             } else if declared.linkage != Linkage::Extern {
-                let name = AllocationUse::Variable(module.text(declared.name).to_owned());
+                let name =
+                    AllocationUse::Variable(shortened(module.text(declared.name)).into_owned());
                 // Checks the size, because it comes from the module's text.
                 let zeros = memory.zeros(bytes)?;
                 let base = match placed(id) {
@@ -858,14 +981,14 @@ impl<'m> Kernel<'m> {
         text.map_or((0, String::new()), |text| (text.line, text.text))
     }
 
-    fn fault(&self, raw: &RawFault, engine: &Engine<'_>, lines: &LineIndex) -> KernelFault {
+    fn fault(&self, raw: &RawFault, engine: &Engine<'_>, shown: &mut Shown<'_>) -> KernelFault {
         let RawFault { statement, block, lane, address, .. } = *raw;
         let kind = match &raw.kind {
             FaultKind::OutOfBounds => KernelFaultKind::OutOfBounds,
             FaultKind::Misaligned { bytes } => KernelFaultKind::Misaligned { bytes: *bytes },
             FaultKind::Uninitialized => KernelFaultKind::Uninitialized,
             FaultKind::Race { other, thread } => {
-                KernelFaultKind::Race { other: self.written(*other, lines).0, thread: *thread }
+                KernelFaultKind::Race { other: shown.place(*other).line, thread: *thread }
             }
             FaultKind::Trap => KernelFaultKind::Trap,
             FaultKind::BarrierDivergence => KernelFaultKind::BarrierDivergence,
@@ -880,67 +1003,74 @@ impl<'m> Kernel<'m> {
             FaultKind::UseAfterFree { bytes } => KernelFaultKind::UseAfterFree { bytes: *bytes },
             FaultKind::DoubleFree => KernelFaultKind::DoubleFree,
             FaultKind::InvalidFree => KernelFaultKind::InvalidFree,
-            FaultKind::Unknown { what, origin } => KernelFaultKind::UnknownValue {
-                what,
-                cause: self.cause(*origin, engine.code, lines),
-            },
+            FaultKind::Unknown { what, origin } => {
+                KernelFaultKind::UnknownValue { what, cause: cause(*origin, engine.code, shown) }
+            }
         };
-        let found = self.module.statements().get(statement.index());
-        let Position { line, .. } = lines.position(found.map_or(0, |found| found.span.start));
-        let function = found.and_then(|found| self.module.function_of(found.scope));
-        let function = function.map_or("", |function| self.module.text(function.name));
         let is_outside = kind == KernelFaultKind::OutOfBounds;
         let nearest = if is_outside { engine.nearest(address) } else { None };
+        let nearest_name = match nearest.as_ref().map(|nearest| &nearest.purpose) {
+            Some(AllocationUse::Argument(number)) => shown.parameter(self.function, *number),
+            _ => None,
+        };
+        let hint = nearest.as_ref().and_then(|nearest| engine.address_hint(address, nearest));
+        let Place { line, column } = shown.place(statement);
+        let location = self.module.location(statement);
+        let inlined = self.module.inlined_location(statement);
         KernelFault {
             kind,
             statement,
             line,
-            function: function.to_owned(),
-            source_line: self.module.location(statement).map(|location| location.line),
+            column,
+            function: shown.function(statement),
+            source_file: location.and_then(|location| shown.file(location)),
+            source_line: location.map(|location| location.line),
+            inlined_from: inlined.map(|inlined| (shown.file(inlined), inlined.line)),
             block,
             thread: engine.shape.thread(raw.warp, lane as usize),
             lane,
             address,
             nearest,
+            nearest_name,
+            hint,
         }
     }
 
     /// The unknown bytes that the launch has left in global memory.
-    fn unknown_bytes(&self, engine: &Engine<'_>, lines: &LineIndex) -> Vec<UnknownBytes> {
+    fn unknown_bytes(&self, engine: &Engine<'_>, shown: &mut Shown<'_>) -> Vec<UnknownBytes> {
         let described = engine.memory.unknown_bytes().map(|unknown| UnknownBytes {
             purpose: unknown.purpose.clone(),
             base: unknown.base,
             bytes: unknown.bytes,
             first: unknown.first,
-            cause: self.cause(engine.origins.get(unknown.origin), engine.code, lines),
+            cause: cause(engine.origins.get(unknown.origin), engine.code, shown),
         });
         described.collect()
     }
+}
 
-    /// The text of an origin.
-    fn cause(&self, origin: Origin, code: &Code, lines: &LineIndex) -> UnknownCause {
-        match origin {
-            Origin::NotExecuted(statement) => {
-                let (line, text) = self.written(statement, lines);
-                UnknownCause::NotExecuted { line, text: text.into() }
-            }
-            Origin::Discarded(statement) => {
-                let (line, text) = self.written(statement, lines);
-                UnknownCause::Discarded { line, text: text.into() }
-            }
-            Origin::AbsentLane(statement) => {
-                let (line, text) = self.written(statement, lines);
-                UnknownCause::AbsentLane { line, text: text.into() }
-            }
-            Origin::NeverWritten { function, slot } => {
-                let function = code.functions.get(function as usize);
-                let register = function.and_then(|code| code.names.get(&slot));
-                let name = register.map_or(String::new(), |of| self.module.register_name(*of));
-                UnknownCause::NeverWritten { register: name.into() }
-            }
-            Origin::InitialValue => UnknownCause::InitialValue,
-            Origin::Several => UnknownCause::Several,
+/// The text of an origin.
+fn cause(origin: Origin, code: &Code, shown: &mut Shown<'_>) -> UnknownCause {
+    let mut written = |id: StatementId| (shown.place(id).line, shown.text(id));
+    match origin {
+        Origin::NotExecuted(statement) => {
+            let (line, text) = written(statement);
+            UnknownCause::NotExecuted { line, text }
         }
+        Origin::Discarded(statement) => {
+            let (line, text) = written(statement);
+            UnknownCause::Discarded { line, text }
+        }
+        Origin::AbsentLane(statement) => {
+            let (line, text) = written(statement);
+            UnknownCause::AbsentLane { line, text }
+        }
+        Origin::NeverWritten { function, slot } => {
+            let register = shown.register(code, function as usize, slot);
+            UnknownCause::NeverWritten { register }
+        }
+        Origin::InitialValue => UnknownCause::InitialValue,
+        Origin::Several => UnknownCause::Several,
     }
 }
 

@@ -630,18 +630,30 @@ impl DeviceMemory {
         is_inside(self.allocations.get(at)?).then_some(at)
     }
 
-    /// The allocation nearest to an address.
+    /// The allocation nearest to an address. The parameters are it only just past their end: no pointer of a program leads
+    /// to them.
     pub(super) fn nearest(&self, address: u64) -> Option<NearestAllocation> {
         let kept = self.allocations.iter().filter(|known| !known.is_freed);
         let distances = kept.map(|known| {
-            let (side, distance) = if address < known.base {
-                (AllocationSide::Before, known.base - address)
-            } else if address < known.end() {
+            // Modulo 2^64, because a negative offset may lead below 0.
+            let (before, after) =
+                (known.base.wrapping_sub(address), address.wrapping_sub(known.end()));
+            let (side, distance) = if (known.base..known.end()).contains(&address) {
                 (AllocationSide::Inside, known.end() - address)
+            } else if before < after {
+                (AllocationSide::Before, before)
             } else {
-                (AllocationSide::After, address - known.end())
+                (AllocationSide::After, after)
             };
             (known, side, distance)
+        });
+        let distances = distances.filter(|(known, side, distance)| {
+            known.purpose != AllocationUse::Parameters
+                || match side {
+                    AllocationSide::Before => false,
+                    AllocationSide::Inside => true,
+                    AllocationSide::After => *distance < GAP,
+                }
         });
         let (known, side, distance) =
             distances.min_by_key(

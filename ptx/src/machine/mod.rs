@@ -43,6 +43,7 @@ mod fill;
 mod float;
 mod integer;
 mod launch;
+mod log;
 mod matrix;
 mod memory;
 mod number;
@@ -54,6 +55,7 @@ mod tensor;
 #[cfg(feature = "trace")]
 mod trace;
 mod warp;
+mod written;
 
 pub use self::access::{AccessKind, LaneBytes};
 pub use self::fault::{
@@ -62,8 +64,8 @@ pub use self::fault::{
 };
 pub use self::fill::{Fill, FillError};
 pub use self::launch::{
-    Kernel, KernelError, KernelLaunch, KernelResult, LaunchCounts, LaunchWatch, MemoryAccess,
-    MemoryObserver, RegisterLanes, SkippedInstruction,
+    FaultTotal, Kernel, KernelError, KernelLaunch, KernelResult, LaunchCounts, LaunchWatch,
+    MemoryAccess, MemoryObserver, RegisterLanes, SkippedInstruction,
 };
 pub use self::memory::{
     AllocationError, AllocationSide, AllocationUse, DeviceMemory, NearestAllocation, TooMuchMemory,

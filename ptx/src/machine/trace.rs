@@ -1,26 +1,30 @@
 //! [`LaunchTrace`]: the memory instructions of a launch as a binary trace.
 
+use std::collections::HashMap;
 use std::io::{self, Seek, Write};
+use std::sync::Arc;
 
 use super::access::AccessKind;
 use super::launch::{Kernel, KernelLaunch, MemoryAccess, MemoryObserver};
+use super::written::{Place, Written, shortened};
 use crate::module::{Module, StatementId};
-use crate::syntax::{LineIndex, StateSpace};
+use crate::syntax::StateSpace;
 use warpload::lane::LANES;
 use warpload::memory::{AddressMap, AddressSpace};
+use warpload_trace::binary::PtxPlace;
 use warpload_trace::{
     Kernel as TraceKernel, MemoryOperation, NewRecord, RecordAddresses, TraceWriter, WarpPosition,
 };
 
 /// Writes the memory instructions of a launch as a binary trace. The trace can be replayed without the module, because
-/// it contains the PTX of each instruction. Its program counters are line numbers of the module.
+/// it contains the PTX of each instruction. Its program counters are the offsets of the instructions in the module's text, in
+/// bytes: unlike lines, they differ for all instructions.
 ///
 /// Loads of parameters are left out, because SASS has no instruction for them: it reads parameters as operands from a
 /// constant bank. The fragments of `wmma` are left out, because PTX does not specify the address of each lane.
 #[derive(Debug)]
 pub struct LaunchTrace<'m, W> {
     module: &'m Module<'m>,
-    lines: LineIndex,
     writer: TraceWriter<W>,
     has_values: bool,
     /// Indexed by statement; `None` for statements that were not executed yet.
@@ -28,12 +32,16 @@ pub struct LaunchTrace<'m, W> {
     addresses: Vec<u64>,
     values: Vec<u32>,
     failed: Option<io::Error>,
+    /// The most bytes of the output.
+    limit: u64,
+    left_out: u64,
+    accesses: u64,
 }
 
 /// The properties of a statement in the trace.
 #[derive(Clone, Copy, Debug)]
 struct Traced {
-    line: u32,
+    pc: u32,
     /// The index of its operation; `None` if the trace leaves it out.
     operation: Option<u16>,
     registers: usize,
@@ -57,7 +65,7 @@ impl<'m, W: Write + Seek> LaunchTrace<'m, W> {
         let mut writer = TraceWriter::new(output, source)?;
         let map = AddressMap::default();
         writer.kernel(TraceKernel {
-            name: module.text(kernel.function().name).into(),
+            name: shortened(module.text(kernel.function().name)).into(),
             grid: launch.grid,
             block: launch.block,
             shared_base: Some(map.shared().base),
@@ -66,14 +74,35 @@ impl<'m, W: Write + Seek> LaunchTrace<'m, W> {
         })?;
         Ok(Self {
             module,
-            lines: LineIndex::new(module.source()),
             writer,
             has_values,
             statements: vec![None; module.statements().len()],
             addresses: Vec::with_capacity(LANES),
             values: Vec::new(),
             failed: None,
+            limit: u64::MAX,
+            left_out: 0,
+            accesses: 0,
         })
+    }
+
+    /// Leaves out all accesses after the output has `bytes` bytes. [`Self::left_out`] counts them.
+    #[must_use]
+    pub fn limit(mut self, bytes: u64) -> Self {
+        self.limit = bytes;
+        self
+    }
+
+    /// Returns the number of accesses that the trace leaves out because of its limit, or because its output failed.
+    #[must_use]
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Returns the number of accesses, including those that are left out.
+    #[must_use]
+    pub fn accesses(&self) -> u64 {
+        self.accesses
     }
 
     /// Writes the rest of the trace, and returns the output.
@@ -84,19 +113,21 @@ impl<'m, W: Write + Seek> LaunchTrace<'m, W> {
         if let Some(error) = self.failed {
             return Err(error);
         }
-        let mut last = 0;
+        if self.left_out > 0 {
+            let note = format!("{} accesses are left out after the limit", self.left_out);
+            self.writer.may_be_cut_off(&*note);
+        }
+        let written = Written::new(self.module);
+        let mut files: HashMap<u32, Option<Arc<str>>> = HashMap::new();
         for (place, traced) in self.statements.iter().enumerate() {
-            let Some(Traced { line, operation: Some(_), .. }) = *traced else { continue };
+            let Some(Traced { pc, operation: Some(_), .. }) = *traced else { continue };
             let id = StatementId(place as u32);
-            // Program counters are lines, so only the first statement of a line can have its text in the trace.
-            if line > last
-                && let Some(statement) = self.module.statements().get(place)
-            {
-                last = line;
-                let text = self.module.statement(statement.span, &self.lines).text;
-                let source = self.module.location(id).map(|location| location.line);
-                self.writer.ptx_line(line, &text, source);
-            }
+            let source = self.module.location(id).map(|location| {
+                let file = files.entry(location.file).or_insert_with(|| written.file(location));
+                (file.as_deref(), location.line)
+            });
+            let Place { line, column } = written.place(id);
+            self.writer.ptx_line(pc, PtxPlace { line, column }, &written.text(id), source);
         }
         self.writer.finish()
     }
@@ -107,21 +138,19 @@ impl<'m, W: Write + Seek> LaunchTrace<'m, W> {
         if let Some(Some(traced)) = self.statements.get(place) {
             return *traced;
         }
-        let mut traced = Traced { line: 0, operation: None, registers: 1, is_signed: false };
+        let mut traced = Traced { pc: 0, operation: None, registers: 1, is_signed: false };
         if let Some(instruction) = self.module.instruction(access.statement) {
-            let written = self.module.statement(instruction.span, &self.lines);
-            let is_guard = |word: &&str| word.starts_with('@');
-            let mut words = written.text.split_whitespace().skip_while(is_guard);
-            let opcode = words.next().unwrap_or_default();
-            let operation = match access.kind {
+            let mut opcode = self.module.text(instruction.opcode_span).to_owned();
+            for qualifier in instruction.qualifiers() {
+                opcode += self.module.text(qualifier.span);
+            }
+            if access.kind == AccessKind::Copy {
                 // The size is an operand.
-                AccessKind::Copy => {
-                    MemoryOperation::of_opcode(&format!("{opcode}.{}", access.bytes))
-                }
-                _ => MemoryOperation::of_opcode(opcode),
-            };
+                opcode += &format!(".{}", access.bytes);
+            }
+            let operation = MemoryOperation::of_opcode(&opcode);
             debug_assert_eq!(operation.bytes(), Some(access.bytes), "{opcode}");
-            traced.line = written.line;
+            traced.pc = instruction.span.start;
             traced.is_signed = operation.signed;
             traced.registers = operation.registers() as usize;
             if instruction.space().is_none_or(|space| space.0 != StateSpace::Param) {
@@ -137,7 +166,9 @@ impl<'m, W: Write + Seek> LaunchTrace<'m, W> {
     fn write(&mut self, access: &MemoryAccess<'_>) -> io::Result<()> {
         let traced = self.traced(access);
         let Some(operation) = traced.operation else { return Ok(()) };
-        if access.executing.is_empty() {
+        self.accesses += 1;
+        if self.failed.is_some() || self.writer.written_bytes() >= self.limit {
+            self.left_out += 1;
             return Ok(());
         }
         // The two sides of a copy share an operation. They have generic addresses, so that the replay can tell the
@@ -165,7 +196,7 @@ impl<'m, W: Write + Seek> LaunchTrace<'m, W> {
             ..WarpPosition::default()
         }));
         let addresses = RecordAddresses::List(&self.addresses);
-        let mut record = NewRecord::new(traced.line, access.executing, operation, addresses);
+        let mut record = NewRecord::new(traced.pc, access.executing, operation, addresses);
         record.values = has_values.then_some(&self.values);
         self.writer.record(&record)
     }
@@ -184,10 +215,9 @@ fn value(bytes: &[u8; 32], size: u32, register: usize, traced: Traced) -> u32 {
 
 impl<W: Write + Seek> MemoryObserver for LaunchTrace<'_, W> {
     fn access(&mut self, access: &MemoryAccess<'_>) {
-        if self.failed.is_none()
-            && let Err(error) = self.write(access)
-        {
+        if let Err(error) = self.write(access) {
             self.failed = Some(error);
+            self.left_out += 1;
         }
     }
 

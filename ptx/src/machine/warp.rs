@@ -339,14 +339,7 @@ impl Warp {
     }
 
     /// Ends lanes of a frame with a fault.
-    fn end(
-        &mut self,
-        lost: u32,
-        frame: usize,
-        kind: &FaultKind,
-        op: &Op,
-        engine: &mut Engine<'_>,
-    ) {
+    fn end(&mut self, lost: u32, frame: usize, kind: &FaultKind, op: &Op, engine: &mut Engine<'_>) {
         for lane in lanes(lost) {
             engine.fault(kind.clone(), op, self.number, lane as u32, 0);
         }
@@ -589,13 +582,11 @@ impl Warp {
         let comes = |pc: Pc| scope.is_some_and(|scope| code.is_inside(pc, scope));
         let running = self.ready.iter().chain(&self.held);
         let mut running = running.chain(self.waiting.iter().map(|waiting| &waiting.path));
-        let is_coming = |other: &Path| {
-            other.frame == path.frame && (other.pc == path.pc || comes(other.pc))
-        };
+        let is_coming =
+            |other: &Path| other.frame == path.frame && (other.pc == path.pc || comes(other.pc));
         // Those parked here have arrived. Scopes are nested, so no two joins wait for each other.
-        let is_parked_inside = |other: &Path| {
-            other.frame == path.frame && other.pc != path.pc && comes(other.pc)
-        };
+        let is_parked_inside =
+            |other: &Path| other.frame == path.frame && other.pc != path.pc && comes(other.pc);
         let is_called = |call: &(Pc, usize)| match scope {
             Some(_) => comes(call.0),
             None => call.0 + 1 == path.pc,
@@ -729,7 +720,8 @@ impl Warp {
         let pc = path.pc;
         let mut next = if ended == 0 { Next::Left } else { Next::Event(Event::Ended) };
         for (function, mask) in parts {
-            let frame = match self.new_frame(engine, function, base, mask, (pc, path.frame).into()) {
+            let frame = match self.new_frame(engine, function, base, mask, (pc, path.frame).into())
+            {
                 Ok(frame) => frame,
                 Err(Stop::Lanes(_, kind)) => {
                     self.end(mask, path.frame, &kind, op, engine);

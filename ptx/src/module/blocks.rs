@@ -421,9 +421,8 @@ mod tests {
         let each = |count: usize, text: &dyn Fn(usize) -> String| -> String {
             (0..count).map(text).collect()
         };
-        let nested = |count: usize, text: &str| {
-            "{".repeat(200) + &text.repeat(count) + &"}".repeat(200)
-        };
+        let nested =
+            |count: usize, text: &str| "{".repeat(200) + &text.repeat(count) + &"}".repeat(200);
         let texts: [(&str, &dyn Fn(usize) -> String); 12] = [
             ("labels in closed braces", &|n| {
                 "{L: ret;}".repeat(n) + &nested(n, "@p bra L;") + "ret;"
@@ -463,17 +462,21 @@ mod tests {
                 each(n, &|i| format!("L{i}: add.u32 r1, r1, 1;")) + &ends + "ret;"
             }),
             ("loops with one beginning", &|n| {
-                "L: add.u32 r1, r1, 1;".to_owned() + &"@p bra L; add.u32 r1, r1, 1;".repeat(n) + "ret;"
+                "L: add.u32 r1, r1, 1;".to_owned()
+                    + &"@p bra L; add.u32 r1, r1, 1;".repeat(n)
+                    + "ret;"
             }),
             ("exits of all loops", &|n| {
                 let heads = each(n, &|i| format!("L{i}: add.u32 r1, r1, 1;"));
                 let inside = each(n, &|i| format!("@p bra E{i};"));
-                let ends = each(n, &|i| format!("@p bra L{0}; E{0}: add.u32 r1, r1, 1;", n - 1 - i));
+                let ends =
+                    each(n, &|i| format!("@p bra L{0}; E{0}: add.u32 r1, r1, 1;", n - 1 - i));
                 heads + &inside + &ends + "ret;"
             }),
             ("jumps into loops", &|n| {
                 let jumps = each(n, &|i| format!("@p bra L{i};"));
-                let blocks = each(n, &|i| format!("L{i}: @p bra L{}; @p bra L{};", i * 7 % n, i / 2));
+                let blocks =
+                    each(n, &|i| format!("L{i}: @p bra L{}; @p bra L{};", i * 7 % n, i / 2));
                 jumps + &blocks + "ret;"
             }),
         ];

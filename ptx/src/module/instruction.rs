@@ -4,7 +4,9 @@
 use std::num::NonZeroU32;
 
 use super::scopes::StatementId;
-use crate::module::{Function, Module, ScopeId, SourceLocation, Statement, StatementKind};
+use crate::module::{
+    CodeLocation, Function, Module, ScopeId, SourceFile, SourceLocation, Statement, StatementKind,
+};
 use crate::syntax::load::{FormId, Opcode, PtxInstruction, PtxLoad};
 use crate::syntax::operand::{OperandFault, OperandRange};
 use crate::syntax::types::LATEST;
@@ -150,9 +152,35 @@ impl<'s> Module<'s> {
         self.faults.get(id.index()).map(|fault| fault.error)
     }
 
-    /// Returns the source line of a statement: the last `.loc` before it in the same function.
+    /// Returns the place of a statement in the user's source: the last `.loc` before it in the same function. From code
+    /// that is inlined from another file, such as a header, `inlined_at` is followed outward to the file of the function
+    /// itself; [`Self::inlined_location`] is then the place of the code. `None` as well if the line is 0, which compilers
+    /// write for code without a line.
     #[must_use]
     pub fn location(&self, id: StatementId) -> Option<SourceLocation> {
+        self.code_location(id).map(|location| location.user).filter(|location| location.line > 0)
+    }
+
+    /// Returns the place of a statement that is inlined from another file, in that file; `None` for other statements.
+    #[must_use]
+    pub fn inlined_location(&self, id: StatementId) -> Option<SourceLocation> {
+        let CodeLocation { user, inner } = self.code_location(id)?;
+        (inner != user && inner.line > 0).then_some(inner)
+    }
+
+    /// Returns the name of a `.file`, with its folder if it has one.
+    #[must_use]
+    pub fn file_name(&self, file: u32) -> Option<String> {
+        let SourceFile { folder, name } = self.files.get(&file)?;
+        let name = self.text(*name).trim_matches('"');
+        let folder = folder.map(|folder| self.text(folder).trim_matches('"'));
+        Some(match folder.filter(|folder| !folder.is_empty() && !name.starts_with('/')) {
+            Some(folder) => format!("{folder}/{name}"),
+            None => name.to_owned(),
+        })
+    }
+
+    fn code_location(&self, id: StatementId) -> Option<CodeLocation> {
         let before = self.locations.partition_point(|location| location.0 <= id);
         let (place, location) = *self.locations.get(before.checked_sub(1)?)?;
         // A `.loc` of another function does not apply.

@@ -10,6 +10,7 @@ pub(crate) mod operands;
 mod reader;
 mod scopes;
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::syntax::load::Forms;
@@ -57,7 +58,9 @@ pub struct Module<'s> {
     guards: Vec<GuardPredicate>,
     faults: Vec<StatementFault>,
     /// The `.loc` directives, each with the id of the statement after it.
-    locations: Vec<(StatementId, SourceLocation)>,
+    locations: Vec<(StatementId, CodeLocation)>,
+    /// The `.file` directives by number.
+    files: HashMap<u32, SourceFile>,
     pub(crate) mistakes: Vec<Mistake>,
     /// The names that an `.alias` defines.
     pub(crate) aliases: Vec<Span>,
@@ -293,8 +296,8 @@ pub enum StatementKind {
     Malformed(FaultId),
 }
 
-/// A `.loc` directive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A place in the source of a module, from a `.loc` directive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SourceLocation {
     /// The number of a `.file`.
     pub file: u32,
@@ -302,6 +305,22 @@ pub struct SourceLocation {
     pub line: u32,
     /// The column, from 1; 0 if unknown.
     pub column: u32,
+}
+
+/// A `.loc` directive.
+#[derive(Clone, Copy, Debug)]
+struct CodeLocation {
+    /// The place of the code in the file of its kernel: for inlined code, the innermost one among the calls around it.
+    user: SourceLocation,
+    /// The place of the code itself.
+    inner: SourceLocation,
+}
+
+/// A `.file` directive: the strings, in their quotes.
+#[derive(Clone, Copy, Debug)]
+struct SourceFile {
+    folder: Option<Span>,
+    name: Span,
 }
 
 /// The declaration that a name refers to.
@@ -348,6 +367,7 @@ impl<'s> Module<'s> {
             guards: Vec::new(),
             faults: Vec::new(),
             locations: Vec::new(),
+            files: HashMap::new(),
             mistakes: Vec::new(),
             aliases: Vec::new(),
             names: Names::default(),

@@ -344,10 +344,10 @@ impl Lexer<'_> {
         self.position as u32
     }
 
-    /// Takes up to three decimal numbers. `None`, without advancing, if the last one continues as another kind of
-    /// number or does not fit.
-    pub(crate) fn decimals(&mut self) -> Option<[u32; 3]> {
-        let mut numbers = [0_u32; 3];
+    /// Takes up to three decimal numbers, and returns how many there are. `None`, without advancing, if the last one
+    /// continues as another kind of number or does not fit.
+    pub(crate) fn decimals(&mut self) -> Option<([u32; 3], usize)> {
+        let (mut numbers, mut count) = ([0_u32; 3], 0);
         let mut at = self.position;
         for number in &mut numbers {
             let start = self.after(at, BLANK);
@@ -359,12 +359,13 @@ impl Lexer<'_> {
                 *number = number.checked_mul(10)?.checked_add(u32::from(digit - b'0'))?;
             }
             at = end;
+            count += 1;
         }
         if is(self.bytes.get(at), NAME) || self.bytes.get(at) == Some(&b'.') {
             return None;
         }
         self.position = at;
-        Some(numbers)
+        Some((numbers, count))
     }
 
     /// Skips decimal numbers, or none of them if the last one continues as another kind of number, such as `1.5`.

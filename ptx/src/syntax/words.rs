@@ -155,8 +155,14 @@ impl<'s> Words<'s> {
     /// Takes the current word and up to three numbers after it, and skips further ones. A missing or non-decimal number
     /// is 0.
     pub(crate) fn take_with_numbers(&mut self) -> [u32; 3] {
-        let numbers = self.lexer.decimals().unwrap_or_default();
+        let (mut numbers, mut count) = self.lexer.decimals().unwrap_or_default();
         self.advance();
+        // The rest of them, if a comment is between.
+        while let (TokenKind::Number, Some(number)) = (self.kind(), numbers.get_mut(count)) {
+            *number = self.text().parse().unwrap_or_default();
+            count += 1;
+            self.advance();
+        }
         self.pass_numbers();
         numbers
     }

@@ -15,6 +15,7 @@ use crate::summary::Hex;
 use crate::traffic::Traffic;
 use warpload::load::{ByFaultKind, LaneFaultKind};
 use warpload_binary::sass::SourceLine;
+use warpload_trace::binary::PtxPlace;
 
 json_counters! {
     /// Counts of loads, and of the memory that they touched.
@@ -482,9 +483,18 @@ macro_rules! pc_counters {
             /// The number of its line in the source, if the trace has it.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub source_line: Option<u32>,
-            /// The instruction in PTX, if the trace is of PTX: the program counter is then its line.
+            /// The file of that line, if the trace has it.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub source_file: Option<Arc<str>>,
+            /// The instruction in PTX, if the trace is of PTX.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub ptx: Option<Arc<str>>,
+            /// Its line in the module, from 1.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub ptx_line: Option<u32>,
+            /// Its column, from 1, if other instructions begin in the same line.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub ptx_column: Option<u32>,
             $( $(#[doc = $doc])+ $(#[$serde])? pub $field: $shown, )*
         }
 
@@ -498,13 +508,23 @@ macro_rules! pc_counters {
                     sass: None,
                     source: None,
                     source_line: None,
+                    source_file: None,
                     ptx: None,
+                    ptx_line: None,
+                    ptx_column: None,
                     $( $field: self.$field.shown(self.loads), )*
                 }
             }
         }
 
         impl PcSummary {
+            /// Returns the place of its instruction in the module of PTX; `None` if the trace is not of PTX.
+            #[must_use]
+            pub fn ptx_place(&self) -> Option<PtxPlace> {
+                let (line, column) = (self.ptx_line?, self.ptx_column);
+                Some(PtxPlace { line, column })
+            }
+
             /// Returns the columns of its counts, faults last.
             #[must_use]
             pub fn columns() -> Vec<PcColumn> {

@@ -21,7 +21,7 @@ use crate::statistics::KernelCounts;
 use warpload::memory::AddressSpace;
 use warpload_binary::names::Demangled;
 use warpload_binary::sass::SourceLine;
-use warpload_trace::binary::shown_place;
+use warpload_trace::binary::{Kernel, PtxLine, PtxLines, shown_place};
 use warpload_trace::{MemoryOperation, OperationKind, kernels_of_shard};
 
 /// The table of a summary that a row belongs to.
@@ -76,7 +76,7 @@ impl ProgramCounter<'_> {
     /// Returns the place of the instruction as it is shown: a program counter, or a line of PTX.
     #[must_use]
     pub fn place(&self) -> String {
-        shown_place(self.pc, self.summary.ptx.is_some())
+        shown_place(self.pc, self.summary.ptx_place())
     }
 
     /// Returns the source line; `None` if no cubin has it.
@@ -89,6 +89,13 @@ impl ProgramCounter<'_> {
     #[must_use]
     pub fn source_line(&self) -> Option<u32> {
         self.source().map(|source| source.line).or(self.summary.source_line)
+    }
+
+    /// Returns the file of the source line, from the trace if no cubin has it.
+    #[must_use]
+    pub fn source_file(&self) -> Option<&str> {
+        let traced = || self.summary.source_file.as_deref();
+        self.source().map(|source| &*source.file).or_else(traced)
     }
 
     /// Returns whether its loads can reach global memory. If not, their sectors are not counted, and shown as
@@ -134,6 +141,7 @@ impl Replayed<'_> {
 
     fn rows(&self, table: RowTable) -> impl Iterator<Item = ProgramCounter<'_>> {
         let contents = self.trace().contents();
+        let mut lines = KnownLines::default();
         // Every operation and kernel exists, because reading a block refuses unknown ones.
         self.per_pc().filter_map(move |(kernel, pc, number, counts)| {
             let operation = contents.operations.get(usize::from(number))?;
@@ -141,22 +149,32 @@ impl Replayed<'_> {
                 return None;
             }
             let name = &contents.kernels.get(kernel)?.name;
-            let code = self.code(kernel, pc, operation);
+            let code = self.code(kernel, pc, operation, &mut lines);
             let summary = pc_summary(name, pc, operation, counts, code);
             Some(ProgramCounter { kernel, pc, operation, summary })
         })
     }
 
-    fn code(&self, kernel: usize, pc: u32, operation: &MemoryOperation) -> RowCode {
-        let Some(kernel) = self.trace().contents().kernels.get(kernel) else {
+    fn code(
+        &self,
+        number: usize,
+        pc: u32,
+        operation: &MemoryOperation,
+        lines: &mut KnownLines,
+    ) -> RowCode {
+        let Some(kernel) = self.trace().contents().kernels.get(number) else {
             return RowCode::default();
         };
-        let (source_line, ptx) = (kernel.source_line(pc), kernel.ptx(pc).map(Arc::from));
-        let Some(functions) = self.options().get_functions().filter(|_| ptx.is_none()) else {
-            return RowCode { source_line, ptx, ..RowCode::default() };
+        let source_line = kernel.source_line(pc);
+        let lines = lines.of(number, kernel);
+        let ptx = lines.get(pc).cloned();
+        let source_file = lines.file(pc).filter(|_| source_line.is_some()).cloned();
+        let known = RowCode { source_line, source_file, ptx, ..RowCode::default() };
+        let Some(functions) = self.options().get_functions().filter(|_| known.ptx.is_none()) else {
+            return known;
         };
         let (sass, source) = look_up(functions, &kernel.name, pc, operation).known();
-        RowCode { sass: Some(sass), source: Some(source), source_line, ptx }
+        RowCode { sass: Some(sass), source: Some(source), ..known }
     }
 
     /// Returns the number of loads that were counted.
@@ -218,6 +236,7 @@ impl Replayed<'_> {
         let contents = trace.contents();
         let (mut kernels, mut operations) = (BTreeMap::new(), BTreeMap::new());
         let mut demangled = Demangled::default();
+        let mut lines = KnownLines::default();
         let mut operation = |number: u16| {
             let operation = contents.operations.get(usize::from(number))?;
             operations.entry(number).or_insert_with(|| operation.clone());
@@ -228,7 +247,7 @@ impl Replayed<'_> {
             let counts = self.kernels.get(&(kernel as u32)).cloned().unwrap_or_default();
             counts.others.keys().for_each(|number| _ = operation(*number));
             let code = counts.per_pc.iter().filter_map(|&((pc, number), _)| {
-                let code = self.code(kernel, pc, operation(number)?);
+                let code = self.code(kernel, pc, operation(number)?, &mut lines);
                 (code != RowCode::default()).then_some(((pc, number), code))
             });
             let code = code.collect();
@@ -269,7 +288,24 @@ pub(super) struct RowCode {
     pub(super) sass: Option<Option<Arc<str>>>,
     pub(super) source: Option<Option<SourceLine>>,
     pub(super) source_line: Option<u32>,
-    pub(super) ptx: Option<Arc<str>>,
+    pub(super) source_file: Option<Arc<str>>,
+    pub(super) ptx: Option<PtxLine>,
+}
+
+/// The lines of PTX of the kernel that was asked about last, because rows are in the order of their kernels.
+#[derive(Default)]
+struct KnownLines {
+    kernel: Option<usize>,
+    lines: PtxLines,
+}
+
+impl KnownLines {
+    fn of(&mut self, number: usize, kernel: &Kernel) -> &PtxLines {
+        if self.kernel != Some(number) {
+            (self.kernel, self.lines) = (Some(number), PtxLines::new(kernel));
+        }
+        &self.lines
+    }
 }
 
 /// The kernels of a summary, and their sums.
@@ -380,9 +416,19 @@ pub(super) fn pc_summary(
         AddressSpace::Constant { .. } => drop(counts.constant.get_or_insert_default()),
         AddressSpace::Global | AddressSpace::Generic => {}
     }
-    let RowCode { sass, source, source_line, ptx } = code;
+    let RowCode { sass, source, source_line, source_file, ptx } = code;
+    let place = ptx.as_ref().map(|line| line.place);
     let shown = counts.shown(Arc::clone(kernel), pc, Arc::clone(&operation.opcode));
-    PcSummary { sass, source, source_line, ptx, ..shown }
+    PcSummary {
+        sass,
+        source,
+        source_line,
+        source_file,
+        ptx: ptx.map(|line| line.text),
+        ptx_line: place.map(|place| place.line),
+        ptx_column: place.and_then(|place| place.column),
+        ..shown
+    }
 }
 
 /// The only skipped instruction with counters of its own.

@@ -26,6 +26,7 @@ use crate::reuse::Reuse;
 use crate::statistics::KernelCounts;
 use warpload::memory::AddressSpace;
 use warpload_binary::sass::SourceLine;
+use warpload_trace::binary::{PtxLine, PtxPlace};
 use warpload_trace::{MemoryOperation, OperationKind};
 
 /// The summary of a shard, or of neighbouring shards: the counts of the kernels that they touched. The whole summary is
@@ -421,7 +422,13 @@ struct RowJson {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     source_line: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    source_file: Option<Arc<str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     ptx: Option<Arc<str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ptx_line: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ptx_column: Option<u32>,
 }
 
 impl KernelJson {
@@ -430,8 +437,23 @@ impl KernelJson {
         let row = |((pc, operation), counts): &((u32, u16), PcCounts)| {
             let (pc, operation) = (*pc, *operation);
             let code = kernel.code.get(&(pc, operation)).cloned().unwrap_or_default();
-            let RowCode { sass, source, source_line, ptx } = code;
-            RowJson { pc, operation, counts: put(counts), sass, source, source_line, ptx }
+            let RowCode { sass, source, source_line, source_file, ptx } = code;
+            let place = ptx.as_ref().map(|line| line.place);
+            let (ptx_line, ptx_column) =
+                (place.map(|place| place.line), place.and_then(|place| place.column));
+            let (counts, ptx) = (put(counts), ptx.map(|line| line.text));
+            RowJson {
+                pc,
+                operation,
+                counts,
+                sass,
+                source,
+                source_line,
+                source_file,
+                ptx,
+                ptx_line,
+                ptx_column,
+            }
         };
         let reuse = (*reuse != Reuse::default()).then(|| {
             let (loads, touches, distances) = reuse.parts();
@@ -452,13 +474,18 @@ impl KernelJson {
     fn read(self) -> Result<PartialKernel, &'static str> {
         let mut per_pc = Vec::with_capacity(self.rows.len());
         let mut code = BTreeMap::new();
-        for RowJson { pc, operation, counts, sass, source, source_line, ptx } in self.rows {
+        for row in self.rows {
+            let RowJson { pc, operation, counts, sass, source, source_line, source_file, .. } = row;
+            let ptx = row.ptx.zip(row.ptx_line).map(|(text, line)| PtxLine {
+                place: PtxPlace { line, column: row.ptx_column },
+                text,
+            });
             let key = (pc, operation);
             if per_pc.last().is_some_and(|(last, _)| *last >= key) {
                 return Err("the rows of a kernel do not ascend");
             }
             per_pc.push((key, take(&counts).ok_or("a row has other counters")?));
-            let known = RowCode { sass, source, source_line, ptx };
+            let known = RowCode { sass, source, source_line, source_file, ptx };
             if known != RowCode::default() {
                 code.insert(key, known);
             }

@@ -109,19 +109,25 @@ impl Kernel {
         self.source_lines.get(place).map(|(_, line)| *line)
     }
 
-    /// Returns the PTX instruction at a program counter; `None` if the trace is not of PTX. The program counters of a
-    /// trace of PTX are lines of the module, from 1.
+    /// Returns the PTX instruction at a program counter; `None` if the trace is not of PTX. [`PtxLines`] answers many such
+    /// questions.
     #[must_use]
-    pub fn ptx(&self, pc: u32) -> Option<&str> {
-        let is_line =
-            |key: &str| key.strip_prefix(PTX_KEY).is_some_and(|line| line.parse() == Ok(pc));
-        self.header.iter().find(|(key, _)| is_line(key)).map(|(_, text)| &**text)
+    pub fn ptx(&self, pc: u32) -> Option<PtxLine> {
+        self.ptx_lines().find_map(|(known, line)| (known == pc).then_some(line))
     }
 
-    /// Returns a program counter as it is shown: `0x1a0`, or the line of PTX, `line 26`.
+    /// The PTX instructions with their program counters, in the order of the header.
+    fn ptx_lines(&self) -> impl Iterator<Item = (u32, PtxLine)> {
+        self.header.iter().filter_map(|(key, text)| {
+            let (pc, place) = PtxPlace::of_key(key)?;
+            Some((pc, PtxLine { place, text: Arc::clone(text) }))
+        })
+    }
+
+    /// Returns a program counter as it is shown: `0x1a0`, or the place of its PTX, `line 26`.
     #[must_use]
     pub fn place(&self, pc: u32) -> String {
-        shown_place(pc, self.ptx(pc).is_some())
+        shown_place(pc, self.ptx(pc).map(|line| line.place))
     }
 
     /// Whether the header names SM 5.x or 6.x as the code's architecture.
@@ -132,15 +138,107 @@ impl Kernel {
     }
 }
 
-/// Returns a program counter as it is shown, or a line of PTX; see [`Kernel::place`].
+/// Returns a program counter as it is shown, or the place of its PTX; see [`Kernel::place`].
 #[must_use]
-pub fn shown_place(pc: u32, is_ptx: bool) -> String {
-    if is_ptx { format!("line {pc}") } else { format!("{pc:#x}") }
+pub fn shown_place(pc: u32, place: Option<PtxPlace>) -> String {
+    place.map_or_else(|| format!("{pc:#x}"), |place| place.to_string())
 }
 
-/// The beginning of the header key of a line of PTX; the number of the line follows. The lines are in the header rather than
-/// in a column of their own, because every format that carries headers then carries them, too.
-pub(super) const PTX_KEY: &str = "ptx line ";
+/// The place of an instruction in a module of PTX, shown as `line 26`, or `line 26:9` if several instructions begin in the
+/// line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PtxPlace {
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in characters, from 1; `None` if the line has a single instruction.
+    pub column: Option<u32>,
+}
+
+impl fmt::Display for PtxPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}", self.line)?;
+        self.column.map_or(Ok(()), |column| write!(f, ":{column}"))
+    }
+}
+
+impl PtxPlace {
+    /// The key of an instruction in a kernel's header: `ptx 1234 line 26:9`. It is in the header rather than in a column of
+    /// its own, because every format that carries headers then carries it, too.
+    pub(super) fn key(self, pc: u32) -> String {
+        format!("{PTX_KEY}{pc} {self}")
+    }
+
+    /// Reads such a key.
+    fn of_key(key: &str) -> Option<(u32, Self)> {
+        let rest = key.strip_prefix(PTX_KEY)?;
+        if let Some(line) = rest.strip_prefix("line ") {
+            // In traces by earlier builds, lines are the program counters.
+            let line = line.parse().ok()?;
+            return Some((line, Self { line, column: None }));
+        }
+        let (pc, place) = rest.split_once(" line ")?;
+        let (line, column) = match place.split_once(':') {
+            Some((line, column)) => (line, Some(column.parse().ok()?)),
+            None => (place, None),
+        };
+        Some((pc.parse().ok()?, Self { line: line.parse().ok()?, column }))
+    }
+}
+
+/// An instruction of PTX.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PtxLine {
+    /// Its place in the module.
+    pub place: PtxPlace,
+    /// Its text.
+    pub text: Arc<str>,
+}
+
+/// The PTX and the source files of a kernel by program counter, for looking up many.
+#[derive(Clone, Debug, Default)]
+pub struct PtxLines {
+    /// Ascending by program counter.
+    lines: Vec<(u32, PtxLine)>,
+    files: Vec<(u32, Arc<str>)>,
+}
+
+impl PtxLines {
+    /// Collects the lines of a kernel. There are none if the trace is not of PTX.
+    #[must_use]
+    pub fn new(kernel: &Kernel) -> Self {
+        let mut lines: Vec<(u32, PtxLine)> = kernel.ptx_lines().collect();
+        // Stable, so that of two lines for a program counter the first one counts.
+        lines.sort_by_key(|(pc, _)| *pc);
+        lines.dedup_by_key(|(pc, _)| *pc);
+        let file = |(key, file): &(Arc<str>, Arc<str>)| {
+            Some((key.strip_prefix(SOURCE_KEY)?.parse().ok()?, Arc::clone(file)))
+        };
+        let mut files: Vec<(u32, Arc<str>)> = kernel.header.iter().filter_map(file).collect();
+        files.sort_by_key(|(pc, _)| *pc);
+        files.dedup_by_key(|(pc, _)| *pc);
+        Self { lines, files }
+    }
+
+    /// Returns the instruction at a program counter.
+    #[must_use]
+    pub fn get(&self, pc: u32) -> Option<&PtxLine> {
+        let at = self.lines.binary_search_by_key(&pc, |(pc, _)| *pc).ok()?;
+        self.lines.get(at).map(|(_, line)| line)
+    }
+
+    /// Returns the source file of the instruction at a program counter; `None` if the module does not name it.
+    #[must_use]
+    pub fn file(&self, pc: u32) -> Option<&Arc<str>> {
+        let at = self.files.binary_search_by_key(&pc, |(pc, _)| *pc).ok()?;
+        self.files.get(at).map(|(_, file)| file)
+    }
+}
+
+/// The beginning of the header keys of PTX.
+const PTX_KEY: &str = "ptx ";
+
+/// The beginning of the header keys of source files; the program counter follows.
+pub(super) const SOURCE_KEY: &str = "source file of ";
 
 /// [`TraceContents`] as stored in the file.
 #[derive(Serialize, Deserialize)]

@@ -17,7 +17,8 @@ mod writer;
 pub(crate) use self::block::BlockRecords;
 pub use self::column::Compression;
 pub use self::contents::{
-    ContentHash, Kernel, MAX_ALL_NAMES_BYTES, MAX_NAME_BYTES, TraceContents, shown_place,
+    ContentHash, Kernel, MAX_ALL_NAMES_BYTES, MAX_NAME_BYTES, PtxLine, PtxLines, PtxPlace,
+    TraceContents, shown_place,
 };
 pub(crate) use self::contents::{NAME_OVERHEAD, operations};
 pub use self::error::{Producer, TraceError};

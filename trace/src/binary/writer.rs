@@ -10,7 +10,7 @@ use twox_hash::XxHash3_128;
 
 use super::block::{BlockEncoder, BlockRecords};
 use super::column::{ChunkWriter, Compression};
-use super::contents::{ContentHash, Kernel, PTX_KEY, TraceContents};
+use super::contents::{ContentHash, Kernel, PtxPlace, SOURCE_KEY, TraceContents};
 use super::error::Producer;
 use super::file::{Footer, Header, RawBlock, TraceInput};
 use super::format::HEADER_BYTES;
@@ -187,7 +187,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     }
 
     /// Marks the trace as possibly incomplete. Adds a note with the reason, if one is given.
-    pub(crate) fn may_be_cut_off<'n>(&mut self, why: impl Into<Option<&'n str>>) {
+    pub fn may_be_cut_off<'n>(&mut self, why: impl Into<Option<&'n str>>) {
         self.footer.contents.complete = false;
         if let Some(why) = why.into() {
             self.note(why);
@@ -279,13 +279,30 @@ impl<W: Write + Seek> TraceWriter<W> {
         }
     }
 
-    /// Adds a line of PTX to the last kernel, and the line of its source if that is known. Lines are then the program
-    /// counters of the kernel's instructions; see [`Kernel::ptx`]. A line is added once, and lines ascend.
-    pub fn ptx_line(&mut self, line: u32, text: &str, source: Option<u32>) {
-        if let Some(kernel) = self.footer.contents.kernels.last_mut() {
-            kernel.header.push((format!("{PTX_KEY}{line}").into(), text.into()));
-            kernel.source_lines.extend(source.map(|source| (line, source)));
+    /// Adds an instruction of PTX to the last kernel, with its program counter, and the file and the line of its source as
+    /// far as they are known; see [`Kernel::ptx`]. An instruction is added once, and program counters ascend.
+    pub fn ptx_line(
+        &mut self,
+        pc: u32,
+        place: PtxPlace,
+        text: &str,
+        source: Option<(Option<&str>, u32)>,
+    ) {
+        let Some(kernel) = self.footer.contents.kernels.last_mut() else { return };
+        kernel.header.push((place.key(pc).into(), text.into()));
+        let Some((file, line)) = source else { return };
+        kernel.source_lines.push((pc, line));
+        if let Some(file) = file {
+            kernel.header.push((format!("{SOURCE_KEY}{pc}").into(), file.into()));
         }
+    }
+
+    /// Returns the number of bytes that were given to the output so far. The last records are still to come, and the
+    /// contents.
+    #[must_use]
+    pub fn written_bytes(&self) -> u64 {
+        let last = self.footer.blocks.last();
+        last.map_or(HEADER_BYTES as u64, |row| row.offset + u64::from(row.length))
     }
 
     /// The number of the last kernel; 0 before the first, because a trace without kernels gets one at the end.

@@ -1,8 +1,7 @@
 //! Launches a kernel with its grid, dumps its buffers, and reports faults and memory costs.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::io::{BufWriter, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
@@ -10,22 +9,23 @@ use serde::Serialize;
 use warpload::memory::{AddressMap, Memory};
 use warpload_binary::names::Demangled;
 use warpload_ptx::machine::{
-    AllocationSide, AllocationUse, DeviceMemory, Fill, Kernel, KernelError, KernelFault,
-    KernelLaunch, KernelResult, LaunchCounts, LaunchTrace, SkippedInstruction, UnknownBytes,
+    AllocationUse, DeviceMemory, Fill, Kernel, KernelError, KernelLaunch, KernelResult,
+    LaunchCounts, SkippedInstruction, UnknownBytes,
 };
-use warpload_ptx::module::{DeclarationId, StatementId};
+use warpload_ptx::module::DeclarationId;
 use warpload_ptx::run::Launch;
 use warpload_replay::{ReplayData, ReplayOptions, Summary, replay};
 use warpload_report::{ReportPage, TableRows, html, memory_tables, survey};
+use warpload_trace::import_source;
 use warpload_trace::output::OutputError;
-use warpload_trace::{BinaryTrace, import_source};
 
 use crate::destination::{self, OutputFile};
 use crate::io::{self, Output};
-use crate::mapped;
 use crate::options::{Format, Progress, number};
 use crate::process::Status;
 use crate::ptx::file::File;
+use crate::ptx::run::faults::{self, FaultsJson};
+use crate::ptx::run::traced::{self, Accesses};
 use crate::ptx::run::watch::watched;
 use crate::ptx::run::{Pair, failed, pair};
 
@@ -71,6 +71,10 @@ pub(super) struct KernelArguments {
     #[arg(long, value_name = "PAGE")]
     html: Option<PathBuf>,
 
+    /// Run only the block with this index, such as the one in which an index overflows
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = block_index)]
+    blocks: Option<[u32; 3]>,
+
     /// End a launch after that many warp instructions [default: 1073741824]
     #[arg(long, value_name = "N", value_parser = number::<u64>(1..=u64::MAX))]
     steps: Option<u64>,
@@ -86,15 +90,24 @@ pub(super) struct KernelArguments {
 }
 
 fn dimensions(text: &str) -> Result<[u32; 3], String> {
-    let mut sizes = [1; 3];
+    coordinates(text, 1, 1)
+}
+
+/// Reads one to three numbers from `least` on. Those that are missing are `rest`.
+fn coordinates(text: &str, least: u64, rest: u32) -> Result<[u32; 3], String> {
+    let mut sizes = [rest; 3];
     let parts: Vec<&str> = text.split(',').collect();
     if parts.len() > 3 {
         return Err("expected one to three numbers with commas between".to_owned());
     }
     for (size, part) in sizes.iter_mut().zip(parts) {
-        *size = number::<u32>(1..=u32::MAX.into())(part.trim())?;
+        *size = number::<u32>(least..=u32::MAX.into())(part.trim())?;
     }
     Ok(sizes)
+}
+
+fn block_index(text: &str) -> Result<[u32; 3], String> {
+    coordinates(text, 0, 0)
 }
 
 /// What `--dump` writes.
@@ -142,6 +155,7 @@ impl KernelArguments {
             || !self.global.is_empty()
             || !self.dump.is_empty()
             || self.steps.is_some()
+            || self.blocks.is_some()
             || self.shared_bytes > 0
             || self.trace.is_some()
             || self.html.is_some()
@@ -178,6 +192,7 @@ impl KernelArguments {
             KernelLaunch::new(self.grid.unwrap_or([1; 3]), self.block.unwrap_or([32, 1, 1]));
         launch.shared_bytes = self.shared_bytes;
         launch.steps = self.steps.unwrap_or(launch.steps);
+        launch.only_block = self.blocks;
         launch.checks_uninitialized = self.check_uninitialized;
         launch.checks_races = self.check_races;
         let sizes = kernel.parameter_bytes();
@@ -225,18 +240,14 @@ impl KernelArguments {
             Some(path) => Some(destination::target(path)?.create()?),
             None => None,
         };
-        // Always traced, even if the trace is not kept, because the replay counts the accesses. A second way of
-        // counting could disagree.
-        let unnamed = kept.is_none().then(tempfile::tempfile).transpose();
-        let unnamed = unnamed.context("no temporary file for the trace")?;
-        let traced = kept.as_ref().map(OutputFile::file).or(unnamed.as_ref());
-        let traced = traced.context("no file for the trace")?;
         let source = import_source(Path::new(file.name));
-        let begun =
-            LaunchTrace::new(&kernel, &launch, kept.is_some(), source, BufWriter::new(traced));
-        let mut trace = begun.map_err(write_error(&self.trace))?;
-        let blocks =
-            launch.grid.iter().fold(1, |all: u64, size| all.saturating_mul((*size).into()));
+        let file_of_trace = kept.as_ref().map(OutputFile::file);
+        let begun = traced::begin(&kernel, &launch, file_of_trace, &source);
+        let (mut trace, no_trace) = begun.map_err(write_error(&self.trace))?;
+        let blocks = match launch.only_block {
+            Some(_) => 1,
+            None => launch.grid.iter().fold(1, |all: u64, size| all.saturating_mul((*size).into())),
+        };
         let ran = watched(progress, file.name, blocks, |watch| {
             kernel.run_watched(&launch, &mut memory, Some(&mut trace), Some(watch))
         });
@@ -250,8 +261,16 @@ impl KernelArguments {
                 (*result, Some(message))
             }
         };
-        trace.finish().map_err(write_error(&self.trace))?;
-        let trace = BinaryTrace::new(mapped::map(Path::new("the trace"), traced)?)?;
+        let finished = traced::finish(trace, no_trace, &kernel, &launch, kept.is_some(), &source);
+        let (trace, accesses) = finished.map_err(|error| match error.downcast() {
+            Ok(error) => write_error(&self.trace)(error),
+            Err(error) => error,
+        })?;
+        let only_block = launch.only_block.map(|[x, y, z]| {
+            let [nx, ny, nz] = launch.grid;
+            format!("only block ({x}, {y}, {z}) of {nx} x {ny} x {nz} was run")
+        });
+        let notes: Vec<String> = only_block.into_iter().chain(accesses.note()).collect();
         let mut refusals = Vec::new();
         // A launch that was given up has no results.
         for (dumped, address, option, target) in dumps.into_iter().filter(|_| limit.is_none()) {
@@ -274,35 +293,45 @@ impl KernelArguments {
             ));
         }
         let options = ReplayOptions::new(ReplayData::Absent).demangled_names(true);
-        let (replayed, survey) = match &page {
+        let (mut replayed, survey) = match &page {
             Some(_) => {
                 let (replayed, survey) = survey(&trace, &options)?;
                 (replayed, Some(survey))
             }
             None => (replay(&trace, &options)?, None),
         };
+        faults::count(&result, &mut replayed);
         let summary = replayed.summary();
         if let (Some(target), Some(survey), None) = (page, survey, &limit) {
             let title = Path::new(file.name).file_name().unwrap_or_default().to_string_lossy();
             let page = ReportPage::new(&replayed, &summary, &survey);
-            let page = page.title(&title).data("the arguments of the launch");
+            let page =
+                page.title(&title).data("the arguments of the launch").launch(&result, &notes);
             target.write(html(&page).as_bytes())?;
         }
         if format == Format::Json {
             let LaunchCounts { warp_instructions, .. } = result.counts;
-            let has_ended = limit.is_none();
-            let launch = LaunchJson { counts: result.counts, steps: warp_instructions, has_ended };
+            let launch = LaunchJson {
+                counts: result.counts,
+                steps: warp_instructions,
+                has_ended: result.has_ended,
+                only_block: launch.only_block,
+                accesses,
+            };
             let unknown = result.unknown.iter();
             output.json(&KernelJson {
                 file: file.name,
                 launch,
                 not_executed: result.skipped.iter().map(SkippedJson::from).collect(),
                 unknown_bytes: unknown.map(|one| UnknownJson::new(&kernel, one)).collect(),
-                faults: &result,
+                faults: FaultsJson::from(&result),
                 summary: &summary,
             })?;
         } else {
-            show(&result, &kernel, &memory, file, output)?;
+            for note in &notes {
+                output.line(note)?;
+            }
+            show(&result, &kernel, &memory, output)?;
             let names = Demangled::default();
             output.text(&memory_tables(&replayed, &names, TableRows::default()))?;
         }
@@ -415,8 +444,8 @@ struct KernelJson<'f> {
     launch: LaunchJson,
     not_executed: Vec<SkippedJson<'f>>,
     unknown_bytes: Vec<UnknownJson<'f>>,
-    #[serde(serialize_with = "faults")]
-    faults: &'f KernelResult,
+    #[serde(flatten)]
+    faults: FaultsJson<'f>,
     #[serde(flatten)]
     summary: &'f Summary,
 }
@@ -430,6 +459,10 @@ struct LaunchJson {
     /// Whether the launch ended before it reached the limit.
     #[serde(rename = "ended")]
     has_ended: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    only_block: Option<[u32; 3]>,
+    /// What the counts beside are about.
+    accesses: Accesses,
 }
 
 /// An instruction that was reached and not executed.
@@ -468,63 +501,15 @@ impl<'f> UnknownJson<'f> {
     }
 }
 
-fn faults<S: serde::Serializer>(result: &&KernelResult, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_seq(result.faults.iter().map(FaultJson::from))
-}
-
-#[derive(Serialize)]
-struct FaultJson<'f> {
-    kind: &'static str,
-    line: u32,
-    function: &'f str,
-    block: [u32; 3],
-    thread: [u32; 3],
-    lane: u32,
-    address: String,
-    argument: Option<usize>,
-    distance: Option<i64>,
-    message: String,
-}
-
-impl<'f> From<&'f KernelFault> for FaultJson<'f> {
-    fn from(fault: &'f KernelFault) -> Self {
-        let argument = fault.nearest.as_ref().and_then(|nearest| match nearest.purpose {
-            AllocationUse::Argument(number) => Some(number),
-            _ => None,
-        });
-        // Positive after the end of the buffer, negative before it or inside.
-        let distance = fault.nearest.as_ref().map(|nearest| match nearest.side {
-            AllocationSide::After => nearest.distance as i64,
-            AllocationSide::Before | AllocationSide::Inside => -(nearest.distance as i64),
-        });
-        Self {
-            kind: fault.kind.name(),
-            line: fault.line,
-            function: &fault.function,
-            block: fault.block,
-            thread: fault.thread,
-            lane: fault.lane,
-            address: format!("{:#x}", fault.address),
-            argument,
-            distance,
-            message: fault.to_string(),
-        }
-    }
-}
-
 /// `1 warp`, `2 warps`.
 fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// The number of faults of one instruction that are shown in full.
-const SHOWN: usize = 4;
-
 fn show(
     result: &KernelResult,
     kernel: &Kernel<'_>,
     memory: &DeviceMemory,
-    file: &File<'_>,
     output: &mut Output,
 ) -> anyhow::Result<()> {
     let LaunchCounts { blocks, warps, warp_instructions, loads, stores, atomics, .. } =
@@ -549,27 +534,5 @@ fn show(
     for unknown in &result.unknown {
         output.line(described(kernel, unknown, memory))?;
     }
-    let mut shown: HashMap<StatementId, usize> = HashMap::new();
-    for fault in &result.faults {
-        let count = shown.entry(fault.statement).or_default();
-        *count += 1;
-        if *count > SHOWN {
-            continue;
-        }
-        let statement = file.module.statements().get(fault.statement.index());
-        let text =
-            statement.map(|statement| file.statement(statement.span).text).unwrap_or_default();
-        let [bx, by, bz] = fault.block;
-        let [x, y, z] = fault.thread;
-        let source =
-            fault.source_line.map_or(String::new(), |line| format!(" (source line {line})"));
-        output.line(format_args!(
-            "line {}{source}: {fault}\n  in `{}` by thread ({x}, {y}, {z}) of block ({bx}, {by}, {bz}): {text}",
-            fault.line, fault.function
-        ))?;
-    }
-    if result.fault_count > 0 {
-        output.line(counted(result.fault_count, "fault"))?;
-    }
-    Ok(())
+    faults::show(result, output)
 }

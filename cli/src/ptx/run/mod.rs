@@ -1,7 +1,9 @@
 //! `ptx run`: executes the loads of a function and shows their effects in every lane, or launches a kernel.
 
+mod faults;
 mod kernel;
 mod show;
+mod traced;
 mod watch;
 
 use std::path::PathBuf;

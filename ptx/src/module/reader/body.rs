@@ -16,6 +16,7 @@ impl Reader<'_> {
     /// Reads all statements up to the brace that closes the body. The opening brace is current.
     pub(super) fn body(&mut self) -> Step<Range<usize>> {
         let first = self.module.statements.len();
+        self.inlined.clear();
         self.words.advance();
         let mut depth = 0;
         loop {
@@ -48,7 +49,10 @@ impl Reader<'_> {
             }
         }
         self.words.advance();
-        Ok(first..self.module.statements.len())
+        // A location after the last statement is not one of the next function.
+        let end = self.module.statements.len();
+        while self.module.locations.pop_if(|(place, _)| place.index() == end).is_some() {}
+        Ok(first..end)
     }
 
     fn push(&mut self, span: Span, kind: StatementKind) -> Step {
@@ -86,10 +90,7 @@ impl Reader<'_> {
                 self.module.locations.push((next, location));
                 Ok(())
             }
-            ".file" => {
-                self.pass_file();
-                Ok(())
-            }
+            ".file" => self.file(),
             ".target" => self.target(),
             ".branchtargets" | ".calltargets" => {
                 self.words.advance();

@@ -9,8 +9,11 @@ mod body;
 mod declaration;
 mod function;
 
+use std::collections::HashMap;
+
 use crate::module::{
-    AddressSize, FunctionId, Linkage, Mistake, MistakeKind, Module, ScopeId, SourceLocation,
+    AddressSize, CodeLocation, FunctionId, Linkage, Mistake, MistakeKind, Module, ScopeId,
+    SourceFile, SourceLocation,
 };
 use crate::syntax::types::LATER_ASSEMBLER;
 use crate::syntax::words::Words;
@@ -76,6 +79,8 @@ struct Reader<'s> {
     room: usize,
     /// The type of the current declaration, if it is for instructions only.
     instruction_type: Option<Span>,
+    /// The locations of the current function so far, each with its [`CodeLocation::user`].
+    inlined: HashMap<SourceLocation, SourceLocation>,
 }
 
 /// The state of the directives that must precede all others.
@@ -113,6 +118,7 @@ impl<'s> Reader<'s> {
             function: None,
             room,
             instruction_type: None,
+            inlined: HashMap::new(),
         }
     }
 
@@ -185,7 +191,7 @@ impl<'s> Reader<'s> {
         self.header.is_over = true;
         match name {
             ".address_size" => self.address_size()?,
-            ".file" => self.pass_file(),
+            ".file" => self.file()?,
             ".loc" => {
                 self.mistake(MistakeKind::Directive)?;
                 self.location();
@@ -325,31 +331,53 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// Skips `.file 1 "folder" "a.c", 1700000000, 1234`.
-    fn pass_file(&mut self) {
-        self.words.advance();
-        self.words.pass_numbers();
+    /// Reads `.file 1 "folder" "a.c", 1700000000, 1234`, where the folder may be missing.
+    fn file(&mut self) -> Step {
+        self.take_room(1)?;
+        let [number, ..] = self.words.take_with_numbers();
+        let mut names = [None; 2];
         while self.words.kind() == TokenKind::Quoted {
+            names = [names[1], Some(self.words.span())];
             self.words.advance();
         }
         while self.words.eat(b',') {
             self.words.pass_numbers();
         }
+        if let [folder, Some(name)] = names {
+            // Of two files with one number, the first counts.
+            self.module.files.entry(number).or_insert(SourceFile { folder, name });
+        }
+        Ok(())
     }
 
     /// Reads `.loc 1 7 3, function_name $L__info_string0+8, inlined_at 1 20 5`.
-    fn location(&mut self) -> SourceLocation {
-        let [file, line, column] = self.words.take_with_numbers();
+    fn location(&mut self) -> CodeLocation {
+        let place = |[file, line, column]: [u32; 3]| SourceLocation { file, line, column };
+        let inner = place(self.words.take_with_numbers());
+        let mut user = inner;
         while self.words.eat(b',') {
-            let keyword = self.words.text();
-            self.words.advance();
-            if keyword == "function_name" {
-                self.words.advance();
-                while self.words.eat(b'+') {}
+            match self.words.text() {
+                "inlined_at" => {
+                    let call = place(self.words.take_with_numbers());
+                    // The call is a location before it in the text, which may itself be inlined.
+                    user = self.inlined.get(&call).copied().unwrap_or(call);
+                }
+                keyword => {
+                    self.words.advance();
+                    if keyword == "function_name" {
+                        self.words.advance();
+                        while self.words.eat(b'+') {}
+                    }
+                    self.words.pass_numbers();
+                }
             }
-            self.words.pass_numbers();
         }
-        SourceLocation { file, line, column }
+        if inner.file == user.file {
+            user = inner;
+        }
+        // A location that was inlined in two places is the later one from here on.
+        self.inlined.insert(inner, user);
+        CodeLocation { user, inner }
     }
 
     /// Refuses a module with more operands than its text allows.

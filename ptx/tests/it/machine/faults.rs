@@ -31,13 +31,13 @@ fn blamed(body: &str) -> KernelFault {
 #[test]
 fn off_by_one() {
     let fault = blamed("\n st.global.u32 [%rd2+4], %r0; // BLAME");
-    assert_eq!(fault.to_string(), "out of bounds: 0x80000100 is the end of argument 0");
+    assert_eq!(fault.to_string(), "out of bounds: 0x80000100 is the end of argument 0 (`out`)");
     assert_eq!((fault.thread, fault.lane), ([63, 0, 0], 31));
     let fault = blamed("\n add.u64 %rd2, %rd2, 12;\n ld.global.u32 %r1, [%rd2]; // BLAME");
     assert_eq!(fault.thread, [61, 0, 0]);
-    assert_eq!(fault.to_string(), "out of bounds: 0x80000100 is the end of argument 0");
+    assert_eq!(fault.to_string(), "out of bounds: 0x80000100 is the end of argument 0 (`out`)");
     let fault = blamed("\n ld.global.u32 %r1, [%rd2+-8]; // BLAME");
-    assert_eq!(fault.to_string(), "out of bounds: 0x7ffffff8 is 8 bytes before argument 0");
+    assert_eq!(fault.to_string(), "out of bounds: 0x7ffffff8 is 8 bytes before argument 0 (`out`)");
 }
 
 const TILE: &str = ".shared .align 4 .b32 s[64];\n---
@@ -140,7 +140,10 @@ fn wrong_block_size() {
 #[test]
 fn null_pointer() {
     let fault = blamed("\n mov.u64 %rd3, 0;\n ld.global.u32 %r1, [%rd3+4]; // BLAME");
-    assert_eq!(fault.to_string(), "out of bounds: 0x4 is 2147483644 bytes before argument 0");
+    assert_eq!(
+        fault.to_string(),
+        "out of bounds: 0x4 is 2147483644 bytes before argument 0 (`out`); a null pointer?"
+    );
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod launches;
 mod matrices;
 mod operands;
 mod public;
+mod reports;
 mod surroundings;
 mod unknown;
 

@@ -1,0 +1,167 @@
+//! The faults of a launch as text and as JSON, and for the counts of its replay.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use warpload::load::LaneFaultKind;
+use warpload_ptx::machine::{AllocationSide, AllocationUse, FaultTotal, KernelFault, KernelResult};
+use warpload_replay::Replayed;
+
+use crate::io::Output;
+
+/// The number of faults of one kind at one instruction that are shown in full.
+const SHOWN: usize = 4;
+
+/// Writes the first faults of each kind at each instruction, and how many there are in all.
+pub(super) fn show(result: &KernelResult, output: &mut Output) -> anyhow::Result<()> {
+    let mut by_total: BTreeMap<_, Vec<&KernelFault>> = BTreeMap::new();
+    for fault in &result.faults {
+        let of_one = by_total.entry((fault.statement, fault.kind.name())).or_default();
+        if of_one.len() < SHOWN {
+            of_one.push(fault);
+        }
+    }
+    for total in &result.fault_totals {
+        let shown = by_total.remove(&(total.statement, total.kind)).unwrap_or_default();
+        for fault in &shown {
+            let ([bx, by, bz], [x, y, z]) = (fault.block, fault.thread);
+            let source = fault.source().map_or(String::new(), |source| format!(" ({source})"));
+            output.line(format_args!(
+                "{}{source}: {fault}\n  in `{}` by thread ({x}, {y}, {z}) of block ({bx}, {by}, {bz}): {}",
+                fault.place(),
+                fault.function,
+                total.text
+            ))?;
+        }
+        let more = total.count.saturating_sub(shown.len() as u64);
+        if let (1.., Some(fault)) = (more, shown.first()) {
+            let kind = total.kind.replace('_', " ");
+            output.line(format_args!("{}: {kind}: {more} more", fault.place()))?;
+        }
+    }
+    output.line(result.verdict())?;
+    Ok(())
+}
+
+/// Adds the faults of accesses to the counts of a replay, whose trace has only the lanes without one.
+pub(super) fn count(result: &KernelResult, replayed: &mut Replayed<'_>) {
+    for total in &result.fault_totals {
+        let kind = match total.kind {
+            "out_of_bounds" => LaneFaultKind::OutsideAllocation,
+            "misaligned" => LaneFaultKind::MisalignedAddress,
+            _ => continue,
+        };
+        replayed.add_lane_faults(0, total.pc, kind, total.count);
+    }
+}
+
+/// The faults in JSON.
+#[derive(Serialize)]
+pub(super) struct FaultsJson<'f> {
+    /// The first ones of each kind at each instruction.
+    faults: Vec<FaultJson<'f>>,
+    /// How many there are of each kind.
+    fault_counts: BTreeMap<&'static str, u64>,
+    /// How many there are of each kind at each instruction.
+    fault_totals: Vec<TotalJson<'f>>,
+    verdict: String,
+}
+
+impl<'f> From<&'f KernelResult> for FaultsJson<'f> {
+    fn from(result: &'f KernelResult) -> Self {
+        let total =
+            |total: &'f FaultTotal| Some(TotalJson::new(total, result.faults.get(total.first)?));
+        Self {
+            faults: result.faults.iter().map(FaultJson::from).collect(),
+            fault_counts: result.fault_kinds(),
+            fault_totals: result.fault_totals.iter().filter_map(total).collect(),
+            verdict: result.verdict(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct TotalJson<'f> {
+    kind: &'static str,
+    count: u64,
+    line: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<u32>,
+    pc: String,
+    instruction: &'f str,
+    function: &'f str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source_file: Option<&'f str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source_line: Option<u32>,
+}
+
+impl<'f> TotalJson<'f> {
+    fn new(total: &'f FaultTotal, first: &'f KernelFault) -> Self {
+        Self {
+            kind: total.kind,
+            count: total.count,
+            line: first.line,
+            column: first.column,
+            pc: format!("{:#x}", total.pc),
+            instruction: &total.text,
+            function: &first.function,
+            source_file: first.source_file.as_deref(),
+            source_line: first.source_line,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct FaultJson<'f> {
+    kind: &'static str,
+    line: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<u32>,
+    function: &'f str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source_file: Option<&'f str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source_line: Option<u32>,
+    block: [u32; 3],
+    thread: [u32; 3],
+    lane: u32,
+    address: String,
+    argument: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameter: Option<&'f str>,
+    distance: Option<i64>,
+    message: String,
+}
+
+impl<'f> From<&'f KernelFault> for FaultJson<'f> {
+    fn from(fault: &'f KernelFault) -> Self {
+        let argument = fault.nearest.as_ref().and_then(|nearest| match nearest.purpose {
+            AllocationUse::Argument(number) => Some(number),
+            _ => None,
+        });
+        // Positive after the end of the buffer, negative before it or inside.
+        let distance = fault.nearest.as_ref().map(|nearest| match nearest.side {
+            AllocationSide::After => nearest.distance.cast_signed(),
+            AllocationSide::Before | AllocationSide::Inside => {
+                nearest.distance.cast_signed().wrapping_neg()
+            }
+        });
+        Self {
+            kind: fault.kind.name(),
+            line: fault.line,
+            column: fault.column,
+            function: &fault.function,
+            source_file: fault.source_file.as_deref(),
+            source_line: fault.source_line,
+            block: fault.block,
+            thread: fault.thread,
+            lane: fault.lane,
+            address: format!("{:#x}", fault.address),
+            argument,
+            parameter: fault.nearest_name.as_deref(),
+            distance,
+            message: fault.to_string(),
+        }
+    }
+}

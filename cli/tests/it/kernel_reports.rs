@@ -1,0 +1,338 @@
+//! The reports of launched kernels: rows of counts, faults in text, JSON and on the page, and what was not counted.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Cursor;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use warpload_ptx::machine::{AllocationUse, DeviceMemory, Kernel, KernelLaunch, LaunchTrace};
+use warpload_trace::BinaryTrace;
+
+use crate::common::{Ran, warpload};
+
+/// A module with one kernel, `k`.
+fn module(body: &str) -> String {
+    format!(
+        ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 out) {{
+.shared .align 16 .b8 s[8192]; .reg .pred %p<9>; .reg .b32 %r<90>; .reg .b64 %rd<90>; .reg .b32 x,y;
+ld.param.u64 %rd1, [out]; mov.u32 %r0, %tid.x; setp.eq.u32 %p1, 0, 0; setp.eq.u32 %p2, 0, 1;
+shl.b32 %r1, %r0, 7; mov.u32 %r2, s; add.u32 %r1, %r1, %r2;\n{body}\nret;\n}}"
+    )
+}
+
+/// Launches a kernel of 32 threads with a buffer of 4,096 bytes.
+fn run(source: &str, arguments: &[&str]) -> Ran {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.ptx");
+    fs::write(&path, source).unwrap();
+    let run = ["ptx", "run", path.to_str().unwrap(), "--block", "32", "--arg", "zeros:4096"];
+    warpload().args(run).args(arguments).output().unwrap().into()
+}
+
+fn run_json(source: &str) -> Value {
+    let ran = run(source, &["--format", "json"]);
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{}", ran.stderr))
+}
+
+const TABLES: [&str; 3] = ["per_pc", "per_pc_stores", "per_pc_copies"];
+
+/// The rows of all tables, without the keys that tell where an instruction is.
+fn counts(report: &Value) -> Vec<Value> {
+    let rows = TABLES.iter().flat_map(|key| report[key].as_array().unwrap().clone());
+    let without = |mut row: Value| {
+        for key in ["pc", "ptx", "ptx_line", "ptx_column"] {
+            row.as_object_mut().unwrap().remove(key);
+        }
+        row
+    };
+    rows.map(without).collect()
+}
+
+/// One instruction, however it is written, has one count: opcode and space are in the tree, not in its text. ptxas 12.9
+/// accepts each.
+#[test]
+fn spellings_do_not_change_counts() {
+    let plain = counts(&run_json(&module("@%p1 ld.shared.b64 %rd5, [%r1];")));
+    assert_eq!(plain.len(), 1);
+    assert_eq!((&plain[0]["opcode"], &plain[0]["loads"]), (&json!("ld.shared.b64"), &json!(1)));
+    // 32 lanes, 128 bytes apart: all in the same two banks.
+    assert_eq!(plain[0]["shared"]["wavefronts"]["mean"], json!(32.0));
+    for written in [
+        "@ %p1 ld.shared.b64 %rd5, [%r1];",
+        "@%p1 ld .shared .b64 %rd5, [%r1];",
+        "@%p1 ld.shared/* 8 bytes */.b64 %rd5, [%r1];",
+        "@%p1 ld.shared.b64%rd5,[%r1];",
+        "@!%p2 ld.shared.b64 %rd5, [%r1];",
+        "@ ! %p2 ld.shared.b64 %rd5, [%r1];",
+        "@%p1\n\tld\n\t.shared\n\t.b64\n\t%rd5,\n\t[%r1]\n\t;",
+        "@%p1\r\nld.shared // of 8 bytes\r\n.b64 %rd5, [%r1];\r\n",
+        "L: @%p1 ld.shared.b64 %rd5, [%r1];",
+        "L:@%p1/**/ld.shared.b64/**/%rd5,[%r1+0];",
+        "{ { @%p1 ld.shared.b64 %rd5, [ %r1 ]; } }",
+        "@%p1 /* @ %p2 st.global.b32 */ ld.shared.b64 %rd5, [%r1];",
+    ] {
+        assert_eq!(counts(&run_json(&module(written))), plain, "{written}");
+    }
+    // The same for a store, an atomic operation and a copy.
+    for (plain, written) in [
+        ("st.global.u32 [%rd1], %r0;", "@ %p1 st .global /* x */ .u32 [%rd1], %r0;"),
+        ("atom.global.add.u32 %r5, [%rd1], 1;", "@ %p1 atom .global .add .u32 %r5, [%rd1], 1;"),
+        ("red.shared.add.u32 [%r1], 1;", "@ ! %p2 red\n.shared\n.add .u32 [%r1], 1;"),
+        (
+            "cp.async.ca.shared.global [%r1], [%rd1], 16;",
+            "cp .async/**/.ca .shared .global [%r1], [%rd1], 16;",
+        ),
+    ] {
+        let counts = [plain, written].map(|written| counts(&run_json(&module(written))));
+        assert_eq!(counts[0].len(), 1, "{plain}");
+        assert_eq!(counts[0], counts[1], "{written}");
+    }
+}
+
+/// Pairs of the place and the text of all rows, by program counter.
+fn places(report: &Value) -> Vec<(Value, Value, String)> {
+    let rows = TABLES.iter().flat_map(|key| report[key].as_array().unwrap());
+    let pc = |row: &Value| u64::from_str_radix(&row["pc"].as_str().unwrap()[2..], 16).unwrap();
+    let mut rows: Vec<&Value> = rows.collect();
+    rows.sort_by_key(|row| pc(row));
+    let pcs: BTreeSet<u64> = rows.iter().map(|row| pc(row)).collect();
+    assert_eq!(pcs.len(), rows.len(), "a program counter of two instructions");
+    let place = |row: &&Value| {
+        let text = row["ptx"].as_str().unwrap().to_owned();
+        (row["ptx_line"].clone(), row["ptx_column"].clone(), text)
+    };
+    rows.iter().map(place).collect()
+}
+
+/// A row of counts is an instruction. The lines of a block of inline assembly, of a macro, and of a module that is one line
+/// have several.
+#[test]
+fn instructions_of_one_line_have_rows_of_their_own() {
+    let body = "{ ld.global.u32 %r5, [%rd1]; st.shared.u32 [s], %r5; ld.shared.u32 %r6, [s]; st.global.u32 [%rd1], %r6; }
+ld.global.u32 %r7, [%rd1];
+ld.global.u32
+    %r8, [%rd1+4]; ld.global.u32 %r8, [%rd1+4];";
+    let report = run_json(&module(body));
+    let row = |line: u32, column: Option<u32>, text: &str| {
+        (json!(line), column.map_or(Value::Null, Value::from), text.to_owned())
+    };
+    let expected = [
+        row(8, Some(3), "ld.global.u32 %r5, [%rd1]"),
+        row(8, Some(31), "st.shared.u32 [s], %r5"),
+        row(8, Some(55), "ld.shared.u32 %r6, [s]"),
+        row(8, Some(79), "st.global.u32 [%rd1], %r6"),
+        row(9, None, "ld.global.u32 %r7, [%rd1]"),
+        // It begins alone in its line.
+        row(10, None, "ld.global.u32 %r8, [%rd1+4]"),
+        row(11, None, "ld.global.u32 %r8, [%rd1+4]"),
+    ];
+    assert_eq!(places(&report), expected);
+    // The whole module in one line.
+    let report = run_json(&module(body).replace('\n', " "));
+    let texts: Vec<String> = places(&report).into_iter().map(|place| place.2).collect();
+    assert_eq!(texts, expected.clone().map(|row| row.2));
+    // The text names the places, and the trace carries them.
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (trace, json, again) = (at("t.wlt"), at("t.jsonl"), at("again.wlt"));
+    let ran = run(&module(body), &["--trace", &trace]);
+    for shown in [" line 8:3  ld.global.u32 %r5", "line 8:55  ld.shared", "line 8:79  st.global"] {
+        assert!(ran.stdout.contains(shown), "{shown}: {}", ran.stdout);
+    }
+    for arguments in [["export", &trace, "-o", &json], ["import", &json, "-o", &again]] {
+        let ran: Ran = warpload().args(arguments).output().unwrap().into();
+        assert_eq!((ran.status, &*ran.stderr), (0, ""), "{arguments:?}");
+    }
+    let replay = warpload().args(["replay", &again, "--format", "json"]).output().unwrap();
+    let replayed: Value = serde_json::from_str(&Ran::from(replay).stdout).unwrap();
+    assert_eq!(places(&replayed), expected);
+}
+
+/// Rows name the file and the line of the user's code.
+#[test]
+fn rows_have_sources() {
+    let body = ".loc 1 20 5\nld.global.u32 %r5, [%rd1];
+.loc 2 113 7, function_name f, inlined_at 1 21 5\nld.global.u32 %r5, [%rd1];
+.loc 3 9 1\nld.global.u32 %r5, [%rd1];\n.loc 1 0 0\nld.global.u32 %r5, [%rd1];";
+    let source = module(body) + "\n.file 1 \"/home/u/k.cu\"\n.file 2 \"/usr/f.h\"\n";
+    let report = run_json(&source);
+    let rows = report["per_pc"].as_array().unwrap();
+    let sources: Vec<Value> =
+        rows.iter().map(|row| json!([row["source_file"], row["source_line"]])).collect();
+    let file = "/home/u/k.cu";
+    assert_eq!(
+        sources,
+        [json!([file, 20]), json!([file, 21]), json!([null, 9]), json!([null, null])]
+    );
+    let text = run(&source, &[]).stdout;
+    assert!(text.contains("k.cu:20\n") && text.contains("k.cu:21\n"), "{text}");
+    assert!(text.contains("line 9\n"), "{text}");
+}
+
+/// All lanes of the first load fault, one lane of the second; a store is misaligned.
+const FAULTY: &str = "ld.global.u32 %r5, [%rd1+4096];
+mul.wide.u32 %rd2, %r0, 4; add.u64 %rd2, %rd1, %rd2; add.u64 %rd2, %rd2, 3972;
+ld.global.u32 %r6, [%rd2]; st.global.u32 [%rd1+2], %r6;
+setp.eq.u32 %p3, %r0, 31; @%p3 trap;";
+
+#[test]
+fn faults_are_in_the_json_and_on_the_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("p.html");
+    let ran = run(&module(FAULTY), &["--format", "json", "--html", page.to_str().unwrap()]);
+    assert_eq!(ran.status, 1);
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let counts = json!({"misaligned": 32, "out_of_bounds": 33, "trap": 1});
+    assert_eq!(report["fault_counts"], counts);
+    assert_eq!(report["faults"].as_array().unwrap().len(), 20 + 1 + 20 + 1);
+    let lanes = json!({"outside_window": 0, "outside_allocation": 33, "misaligned_address": 32});
+    assert_eq!(report["lane_faults"], lanes);
+    assert_eq!(report["kernels"][0]["lane_faults"], lanes);
+    let totals = report["fault_totals"].as_array().unwrap();
+    let totals: Vec<(&Value, &Value, &Value)> =
+        totals.iter().map(|one| (&one["line"], &one["kind"], &one["count"])).collect();
+    assert_eq!(
+        totals,
+        [
+            (&json!(8), &json!("out_of_bounds"), &json!(32)),
+            (&json!(10), &json!("out_of_bounds"), &json!(1)),
+            (&json!(10), &json!("misaligned"), &json!(32)),
+            (&json!(11), &json!("trap"), &json!(1)),
+        ]
+    );
+    // Instructions do not vanish because all of their lanes fault.
+    let of = |key: &str| -> Vec<(Value, Value, Value)> {
+        let rows = report[key].as_array().unwrap();
+        let outside = |row: &Value| row["lane_faults"]["outside_allocation"].clone();
+        rows.iter()
+            .map(|row| (row["ptx_line"].clone(), row["lanes"].clone(), outside(row)))
+            .collect()
+    };
+    assert_eq!(of("per_pc"), [(json!(8), json!(0), json!(32)), (json!(10), json!(31), json!(1))]);
+    assert_eq!(of("per_pc_stores"), [(json!(10), json!(0), json!(0))]);
+    let page = fs::read_to_string(page).unwrap();
+    for shown in [
+        "66 faults (32 misaligned, 33 out of bounds, 1 trap)",
+        "id=\"fault-totals\"",
+        "<code>line 8</code>",
+        "out of bounds: 0x80001000 is the end of argument 0 (`out`)",
+        "<code>line 10:28</code>",
+        "<code>@%p3 trap</code>",
+    ] {
+        assert!(page.contains(shown), "{shown}");
+    }
+    let text = run(&module(FAULTY), &[]).stdout;
+    for shown in [
+        "line 8: out of bounds: 28 more\n",
+        "line 10:28: misaligned: 28 more\n",
+        "line 10:1: out of bounds: 0x80001000 is the end of argument 0 (`out`)\n",
+        "\n66 faults (32 misaligned, 33 out of bounds, 1 trap)\n",
+    ] {
+        assert!(text.contains(shown), "{shown}: {text}");
+    }
+}
+
+#[test]
+fn a_clean_run_says_what_was_not_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("p.html");
+    let clean = module("st.global.u32 [%rd1], %r0;");
+    let ran = run(&clean, &["--html", page.to_str().unwrap()]);
+    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+    let verdict = "no faults; races and uninitialized memory were not checked";
+    assert!(ran.stdout.contains(&format!("\n{verdict}\n")), "{}", ran.stdout);
+    assert!(fs::read_to_string(page).unwrap().contains(verdict));
+    let ran = run(&clean, &["--check-races", "--check-uninitialized"]);
+    assert!(ran.stdout.contains("\nno faults\n"), "{}", ran.stdout);
+    let report = run_json(&clean);
+    assert_eq!((&report["verdict"], &report["fault_counts"]), (&json!(verdict), &json!({})));
+    assert_eq!(report["launch"]["accesses"], json!({"counted": "all"}));
+}
+
+#[test]
+fn one_block_of_a_large_grid() {
+    let body =
+        "mov.u32 %r5, %ctaid.x; mov.u32 %r6, %nctaid.x; st.global.v2.u32 [%rd1], {%r5, %r6};";
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("o");
+    let dump = format!("0={}", out.display());
+    let block = ["--grid", "4000000000,3", "--blocks", "3999999999,2", "--dump", &dump];
+    let ran = run(&module(body), &block);
+    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+    assert!(
+        ran.stdout.contains("only block (3999999999, 2, 0) of 4000000000 x 3 x 1 was run"),
+        "{}",
+        ran.stdout
+    );
+    let words: Vec<u8> =
+        [3_999_999_999_u32, 4_000_000_000].iter().flat_map(|word| word.to_le_bytes()).collect();
+    assert_eq!(fs::read(&out).unwrap()[..8], words);
+    let ran = run(&module(body), &["--grid", "4", "--blocks", "4"]);
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("no block (4, 0, 0): the grid has 4 x 1 x 1"), "{}", ran.stderr);
+}
+
+/// Without a place for the trace, the launch runs, and says that nothing was counted.
+#[test]
+fn a_launch_needs_no_temporary_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.ptx");
+    fs::write(&path, module("st.global.u32 [%rd1], %r0;")).unwrap();
+    let (out, page) = (folder.path().join("o"), folder.path().join("p.html"));
+    let launched = |more: &[&str]| -> Ran {
+        let run = ["ptx", "run", path.to_str().unwrap(), "--block", "32", "--arg", "zeros:4096"];
+        let none = Path::new("/nonexistent");
+        warpload().args(run).args(more).env("TMPDIR", none).output().unwrap().into()
+    };
+    let ran =
+        launched(&["--dump", &format!("0={}", out.display()), "--html", page.to_str().unwrap()]);
+    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+    assert!(
+        ran.stdout.contains("\naccesses were not counted: no temporary file"),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(fs::read(&out).unwrap()[..4], 31_u32.to_le_bytes());
+    assert!(fs::read_to_string(&page).unwrap().contains("accesses were not counted"));
+    let report: Value = serde_json::from_str(&launched(&["--format", "json"]).stdout).unwrap();
+    let accesses = &report["launch"]["accesses"];
+    assert_eq!((&accesses["counted"], &accesses["not_counted"]), (&json!("none"), &json!(1)));
+    // With a place that was asked for, an error stays one.
+    let ran = launched(&["--trace", "/nonexistent/t.wlt"]);
+    assert_eq!(ran.status, 2);
+}
+
+/// A trace with a limit keeps the first accesses, and counts the others.
+#[test]
+fn a_limited_trace_says_what_it_leaves_out() {
+    let source = module(
+        "mov.u32 %r5, 0;\nagain: ld.global.u32 %r6, [%rd1]; add.u32 %r5, %r5, 1; setp.lt.u32 %p3, %r5, 20000;
+        @%p3 bra again; ld.param.u64 %rd1, [out];",
+    );
+    let module = warpload_ptx::read(&source).unwrap();
+    let kernel = Kernel::named(&module, "k").unwrap();
+    let traced = |limit: u64| {
+        let mut memory = DeviceMemory::new();
+        let address = memory.allocate(vec![0; 4096], AllocationUse::Argument(0)).unwrap();
+        let launch = KernelLaunch::new([1; 3], [32, 1, 1]).parameter(&address.to_le_bytes());
+        let output = Cursor::new(Vec::new());
+        let trace = LaunchTrace::new(&kernel, &launch, false, String::new(), output).unwrap();
+        let mut trace = trace.limit(limit);
+        kernel.run(&launch, &mut memory, Some(&mut trace)).unwrap();
+        let (left_out, all) = (trace.left_out(), trace.accesses());
+        let bytes = trace.finish().unwrap().into_inner();
+        let size = bytes.len() as u64;
+        (left_out, all, BinaryTrace::new(bytes.into()).unwrap().memory_records(), size)
+    };
+    let (left_out, all, records, size) = traced(u64::MAX);
+    assert_eq!((left_out, all, records), (0, 20_000, 20_000));
+    let limit = size / 4;
+    let (left_out, all, records, size) = traced(limit);
+    assert_eq!((left_out + records, all), (20_000, 20_000));
+    assert!(left_out > 0 && records > 0, "{left_out}");
+    // Blocks that are in memory when the limit is reached are still written.
+    assert!(size < 4 * limit, "{size}");
+    let (left_out, _, records, _) = traced(0);
+    assert_eq!((left_out, records), (20_000, 0));
+}

@@ -1,0 +1,52 @@
+//! [`FaultLog`]: the faults of a launch: the first ones of each kind at each instruction, and how many there are in all.
+
+use std::collections::HashMap;
+use std::mem::{Discriminant, discriminant};
+
+use super::engine::RawFault;
+use super::fault::FaultKind;
+use crate::module::StatementId;
+
+/// The most faults of one kind at one instruction that are recorded, so that those of one instruction do not hide the
+/// others.
+const MAX_OF_ONE: u64 = 20;
+
+/// The number of faults after which only the first one of each kind at each instruction is recorded.
+const MAX_RECORDED: usize = 10_000;
+
+/// The faults of a launch, in order of execution.
+#[derive(Debug, Default)]
+pub(super) struct FaultLog {
+    pub(super) recorded: Vec<RawFault>,
+    totals: HashMap<(StatementId, Discriminant<FaultKind>), Total>,
+    pub(super) count: u64,
+}
+
+/// The faults of one kind at one instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Total {
+    /// The index of the first one among the recorded faults.
+    pub(super) first: usize,
+    /// How many there are.
+    pub(super) count: u64,
+}
+
+impl FaultLog {
+    pub(super) fn add(&mut self, fault: RawFault) {
+        self.count += 1;
+        let first = self.recorded.len();
+        let key = (fault.statement, discriminant(&fault.kind));
+        let total = self.totals.entry(key).or_insert(Total { first, count: 0 });
+        total.count += 1;
+        if total.count == 1 || total.count <= MAX_OF_ONE && first < MAX_RECORDED {
+            self.recorded.push(fault);
+        }
+    }
+
+    /// The totals of each kind at each instruction, in the order of the first faults.
+    pub(super) fn totals(&self) -> Vec<Total> {
+        let mut totals: Vec<Total> = self.totals.values().copied().collect();
+        totals.sort_unstable_by_key(|total| total.first);
+        totals
+    }
+}
