@@ -14,7 +14,7 @@ use super::number::NumberType as T;
 use super::operations::{self, LaneRule, Request};
 use super::registers::{FIRST_ROW, NONE, Slot};
 use super::tensor;
-use super::{effects, matrix};
+use super::{conversions, effects, matrix, video};
 use crate::meaning::{Register, component};
 use crate::module::joins::JoinScope;
 use crate::module::operands::RegisterOperands;
@@ -691,7 +691,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     }
 
     /// Emits an operation that writes the first operand.
-    fn write_first(
+    pub(super) fn write_first(
         &mut self,
         of: &PtxInstruction<'m>,
         execute: Execute,
@@ -700,7 +700,20 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         immediate: u32,
     ) -> Compiled<()> {
         let first = of.operands.first().ok_or(NotExecuted)?;
-        let (slot, after) = self.destination(of, first, scalar)?;
+        self.write(of, first, execute, scalar, sources, immediate)
+    }
+
+    /// Emits an operation that writes an operand.
+    pub(super) fn write(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        to: &Operand,
+        execute: Execute,
+        scalar: T,
+        sources: &[Slot],
+        immediate: u32,
+    ) -> Compiled<()> {
+        let (slot, after) = self.destination(of, to, scalar)?;
         self.emit_lanes(execute, slot, sources).immediate = immediate;
         if let Some((fit, to)) = after {
             self.emit_lanes(fit, to, &[slot]);
@@ -718,7 +731,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
 
     fn plain(&mut self, of: &PtxInstruction<'m>) -> Compiled<()> {
         let types = T::of(self.module, of);
-        let request = Request { opcode: of.opcode, types: &types, instruction: of };
+        let request = Request::new(&types, of);
         match of.opcode {
             Opcode::Mov => self.move_value(of, &types),
             Opcode::Ld | Opcode::Ldu => self.load(of, &types),
@@ -743,11 +756,18 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                     self.operand_source(of, 2, scalar)?,
                     self.operand_source(of, 3, by)?,
                 ];
-                let flush = request.has(Keyword::Ftz);
+                let flush = by == T::F32 && request.has(Keyword::Ftz);
+                if !matches!(by, T::F32 | T::S32) || !request.is_read() {
+                    return Err(NotExecuted);
+                }
                 let execute = operations::choose(rows_of(scalar) == 2, by.is_float(), flush);
                 self.write_first(of, execute, scalar, &sources, 0)
             }
             Opcode::Lop3 => self.logic3(of, &request),
+            Opcode::Cvt if types.first().is_some_and(|to| to.parts().1 == 4) => {
+                conversions::emit_four(self, of, &request)
+            }
+            _ if video::is_video(of.opcode) => video::emit(self, of, &request),
             Opcode::Cvta => self.convert_address(of, &types, &request),
             Opcode::Isspacep => self.is_in_space(of),
             Opcode::CreatePolicy => {
@@ -821,7 +841,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         for (place, scalar) in rule.sources.iter().enumerate() {
             sources.push(self.operand_source(of, place + 1, *scalar)?);
         }
-        if of.operands.len() > rule.sources.len() + 1 {
+        if of.operands.len() > rule.sources.len() + 1 || !request.is_read() {
             return Err(NotExecuted);
         }
         let before = self.code.ops.len();
@@ -1349,6 +1369,9 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             (_, true) => Opcode::Or,
             _ => return self.write_first(of, execute, T::B32, &sources, table),
         };
+        if !request.is_read() {
+            return Err(NotExecuted);
+        }
         // The predicate of `d|p` is `d != 0`, combined with another predicate.
         let joined = self.operand_source(of, 5, T::Pred)?;
         let (d, p) = self.pair(of, T::B32)?;
@@ -1389,10 +1412,22 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         request: &Request<'_>,
         with_opposite: bool,
     ) -> Compiled<(Slot, Slot)> {
-        let comparison = request.comparison().ok_or(NotExecuted)?;
-        let flush = request.has(Keyword::Ftz);
-        let compare = operations::comparison(scalar, comparison, flush).ok_or(NotExecuted)?;
         let sources = [self.operand_source(of, 1, scalar)?, self.operand_source(of, 2, scalar)?];
+        self.compared_rows(of, scalar, request, sources, with_opposite)
+    }
+
+    /// [`Self::compared`] for sources that are already in rows.
+    fn compared_rows(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        scalar: T,
+        request: &Request<'_>,
+        sources: [Slot; 2],
+        with_opposite: bool,
+    ) -> Compiled<(Slot, Slot)> {
+        let comparison = request.comparison().ok_or(NotExecuted)?;
+        let flush = matches!(scalar, T::F32 | T::F16) && request.has(Keyword::Ftz);
+        let compare = operations::comparison(scalar, comparison, flush).ok_or(NotExecuted)?;
         let joined = match of.operands.get(3) {
             Some(operand) => Some(self.source(of, operand, T::Pred)?),
             None => None,
@@ -1416,6 +1451,9 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             for slot in [result, opposite].into_iter().filter(|slot| *slot != NONE) {
                 self.emit_lanes(join, slot, &[slot, joined]);
             }
+        }
+        if !request.is_read() {
+            return Err(NotExecuted);
         }
         Ok((result, opposite))
     }
@@ -1447,35 +1485,57 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         scalar: T,
         request: &Request<'_>,
     ) -> Compiled<()> {
-        if of.operands.len() > 3 {
-            return Err(NotExecuted);
-        }
-        let half = if scalar == T::F16x2 { T::F16 } else { T::Bf16 };
-        let comparison = request.comparison().ok_or(NotExecuted)?;
-        let flush = request.has(Keyword::Ftz);
-        let compare = operations::comparison(half, comparison, flush).ok_or(NotExecuted)?;
-        let (a, b) = (self.operand_source(of, 1, T::B32)?, self.operand_source(of, 2, T::B32)?);
-        let (first, second) = self.pair(of, T::Pred)?;
-        for (shift, slot) in [(0, first), (16, second)] {
-            let parts = [self.new_rows(1), self.new_rows(1)];
-            for (part, whole) in parts.iter().zip([a, b]) {
-                self.emit_lanes(operations::unpack(false), *part, &[whole]).immediate =
-                    shift | 16 << 8;
-            }
+        let pair = self.pair(of, T::Pred)?;
+        let copy = operations::copy(T::Pred).ok_or(NotExecuted)?;
+        let halves = self.compared_halves(of, scalar, request)?;
+        for (result, slot) in halves.into_iter().zip([pair.0, pair.1]) {
             if slot != NONE {
-                self.emit_lanes(compare, slot, &parts);
+                self.emit_lanes(copy, slot, &[result]);
             }
         }
         Ok(())
     }
 
+    /// The predicates of the low and the high half, each combined with a predicate if there is one.
+    fn compared_halves(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        scalar: T,
+        request: &Request<'_>,
+    ) -> Compiled<[Slot; 2]> {
+        let (a, b) = (self.operand_source(of, 1, T::B32)?, self.operand_source(of, 2, T::B32)?);
+        let mut results = [NONE; 2];
+        for (result, shift) in results.iter_mut().zip([0, 16]) {
+            let parts = [self.new_rows(1), self.new_rows(1)];
+            for (part, whole) in parts.iter().zip([a, b]) {
+                self.emit_lanes(operations::unpack(false), *part, &[whole]).immediate =
+                    shift | 16 << 8;
+            }
+            *result = self.compared_rows(of, scalar.parts().0, request, parts, false)?.0;
+        }
+        Ok(results)
+    }
+
     fn set(&mut self, of: &PtxInstruction<'m>, types: &[T], request: &Request<'_>) -> Compiled<()> {
         let (&to, &scalar) = (types.first().ok_or(NotExecuted)?, types.get(1).ok_or(NotExecuted)?);
-        if to.bits() != 32 || matches!(to, T::F16x2 | T::Bf16x2) {
-            return Err(NotExecuted);
+        if !matches!(scalar, T::F16x2 | T::Bf16x2) {
+            let truth = operations::truth(to).ok_or(NotExecuted)?;
+            let (result, _) = self.compared(of, scalar, request, false)?;
+            return self.write_first(of, operations::indicate, to, &[result], truth);
         }
-        let (result, _) = self.compared(of, scalar, request, false)?;
-        self.write_first(of, operations::indicate(to), to, &[result], 0)
+        // A result for each half, in the same half.
+        let half = match to {
+            T::U32 | T::S32 => T::U16,
+            T::F16x2 | T::Bf16x2 => to.parts().0,
+            _ => return Err(NotExecuted),
+        };
+        let truth = operations::truth(half).ok_or(NotExecuted)?;
+        let mut halves = [NONE; 2];
+        for (half, result) in halves.iter_mut().zip(self.compared_halves(of, scalar, request)?) {
+            *half = self.new_rows(1);
+            self.emit_lanes(operations::indicate, *half, &[result]).immediate = truth;
+        }
+        self.write_first(of, operations::pack(16), to, &halves, 16)
     }
 
     // Calls.

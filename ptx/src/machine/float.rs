@@ -133,8 +133,48 @@ const E4M3: Format = Format {
     has_infinity: false,
 };
 
+/// The formats of 4 and 6 bits have neither infinity nor NaN: `infinity` is the code after the largest value, and NaN
+/// becomes the largest value. [OCP Microscaling Formats; PTX ISA, cvt]
+const E2M3: Format =
+    Format { fraction: 3, smallest: 0, infinity: 0x20, nan: 0x1f, sign: 0x20, has_infinity: true };
+const E3M2: Format = Format { fraction: 2, smallest: -2, ..E2M3 };
+const E2M1: Format =
+    Format { fraction: 1, smallest: 0, infinity: 8, nan: 7, sign: 8, has_infinity: true };
+
 /// Rounds a value to a format. The value is exact, or rounded to odd.
 pub(super) fn round(value: f64, format: Format, modes: Modes) -> u32 {
+    let is_negative = value.is_sign_negative();
+    round_where(value, format, modes, |steps, rest| match modes.direction {
+        Direction::Nearest => rest > 0.5 || (rest == 0.5 && steps & 1 != 0),
+        Direction::Away => rest >= 0.5,
+        Direction::Zero => false,
+        Direction::Down => rest > 0.0 && is_negative,
+        Direction::Up => rest > 0.0 && !is_negative,
+    })
+}
+
+/// Rounds to a format by random bits: away from zero if their sum with the discarded fraction carries. The random
+/// number has `width` bits. [PTX ISA, cvt: `.rs`]
+pub(super) fn round_randomly(
+    value: f64,
+    format: Format,
+    modes: Modes,
+    (random, width): (u32, u32),
+) -> u32 {
+    let whole = f64::from(1_u32 << width);
+    // Values beyond the largest one become infinity, as in rounding to nearest.
+    let modes = Modes { direction: Direction::Nearest, ..modes };
+    round_where(value, format, modes, |_, rest| (rest * whole).floor() + f64::from(random) >= whole)
+}
+
+/// Rounds a value to a format: away from zero if `goes_out` says so for the number of steps below and the rest.
+#[inline(always)]
+fn round_where(
+    value: f64,
+    format: Format,
+    modes: Modes,
+    goes_out: impl Fn(u64, f64) -> bool,
+) -> u32 {
     let is_negative = value.is_sign_negative();
     if value.is_nan() {
         return if modes.saturate { 0 } else { format.nan };
@@ -143,7 +183,7 @@ pub(super) fn round(value: f64, format: Format, modes: Modes) -> u32 {
         return 0;
     }
     if modes.saturate && value >= 1.0 {
-        return round(1.0, format, Modes::default());
+        return ((1 - format.smallest) as u32) << format.fraction;
     }
     let sign = if is_negative { format.sign } else { 0 };
     let magnitude = value.abs();
@@ -162,13 +202,7 @@ pub(super) fn round(value: f64, format: Format, modes: Modes) -> u32 {
     let whole = scaled.floor();
     let rest = scaled - whole;
     let mut steps = whole as u64;
-    steps += u64::from(match modes.direction {
-        Direction::Nearest => rest > 0.5 || (rest == 0.5 && steps & 1 != 0),
-        Direction::Away => rest >= 0.5,
-        Direction::Zero => false,
-        Direction::Down => rest > 0.0 && is_negative,
-        Direction::Up => rest > 0.0 && !is_negative,
-    });
+    steps += u64::from(goes_out(steps, rest));
     let bits = (((exponent - format.smallest) as u64) << format.fraction) + steps;
     if bits > u64::from(largest) {
         let goes_beyond = match modes.direction {
@@ -199,8 +233,45 @@ pub(super) fn value(bits: u32, scalar: NumberType) -> f64 {
         NumberType::Tf32 => f64::from(f32::from_bits(bits & !0x1fff)),
         NumberType::E5m2 => f64::from(f16::from_bits((bits as u16 & 0xff) << 8).to_f32()),
         NumberType::E4m3 => e4m3(bits),
+        NumberType::E2m3 => small(bits, E2M3),
+        NumberType::E3m2 => small(bits, E3M2),
+        NumberType::E2m1 => small(bits, E2M1),
+        NumberType::Ue8m0 if bits & 0xff == 0xff => f64::NAN,
+        NumberType::Ue8m0 => power_of_two(bits),
+        // A fixed-point number with 6 bits after the point.
+        NumberType::S2f6 => f64::from(bits as u8 as i8) / 64.0,
         _ => f64::from(f32::from_bits(bits)),
     }
+}
+
+/// The value of a float of 4 or 6 bits.
+fn small(bits: u32, format: Format) -> f64 {
+    let magnitude = bits & (format.sign - 1);
+    let (exponent, fraction) = (magnitude >> format.fraction, magnitude % (1 << format.fraction));
+    let (steps, above) = match exponent {
+        0 => (fraction, 0),
+        _ => (fraction + (1 << format.fraction), exponent as i32 - 1),
+    };
+    let value = scale(f64::from(steps), format.smallest + above - format.fraction as i32);
+    if bits & format.sign != 0 { -value } else { value }
+}
+
+/// The factor of a scale of 8 exponent bits.
+pub(super) fn power_of_two(bits: u32) -> f64 {
+    scale(1.0, (bits & 0xff) as i32 - 127)
+}
+
+/// Converts an f32 to a scale of 8 exponent bits. The sign is dropped. [PTX ISA, cvt: `.ue8m0x2`; cuda_fp8.hpp]
+fn to_scale(value: f32, modes: Modes) -> u32 {
+    let magnitude = value.abs();
+    if magnitude.is_nan() {
+        return 0xff;
+    }
+    let bits = magnitude.to_bits();
+    // 2^-127 is subnormal, and has the code 0.
+    let is_above = bits & 0x7f_ffff != 0 && bits > 0x40_0000 && magnitude.is_finite();
+    let code = (bits >> 23) + u32::from(is_above && modes.direction == Direction::Up);
+    if modes.finite { code.min(0xfe) } else { code }
 }
 
 fn e4m3(bits: u32) -> f64 {
@@ -222,6 +293,9 @@ pub(super) fn format(scalar: NumberType) -> Option<(Format, u32)> {
         NumberType::Tf32 => (TF32, 13),
         NumberType::E5m2 => (E5M2, 0),
         NumberType::E4m3 => (E4M3, 0),
+        NumberType::E2m3 => (E2M3, 0),
+        NumberType::E3m2 => (E3M2, 0),
+        NumberType::E2m1 => (E2M1, 0),
         _ => return None,
     })
 }
@@ -291,6 +365,9 @@ pub(super) enum FloatOp {
     Lg2,
     Ex2,
     Tanh,
+    /// `sin` and `cos` of an angle in turns.
+    SinTurns,
+    CosTurns,
 }
 
 /// Evaluates an operation exactly, or rounded to odd if the result is inexact.
@@ -315,6 +392,8 @@ fn evaluate(op: FloatOp, a: f64, b: f64, c: f64) -> f64 {
         FloatOp::Lg2 => a.log2(),
         FloatOp::Ex2 => a.exp2(),
         FloatOp::Tanh => a.tanh(),
+        FloatOp::SinTurns => (a.fract() * std::f64::consts::TAU).sin(),
+        FloatOp::CosTurns => (a.fract() * std::f64::consts::TAU).cos(),
     }
 }
 
@@ -342,6 +421,9 @@ pub(super) fn narrow(op: FloatOp, scalar: NumberType, modes: Modes, sources: [u3
 
 /// Evaluates an operation on f64.
 pub(super) fn wide(op: FloatOp, modes: Modes, sources: [u64; 3]) -> u64 {
+    if modes.flush {
+        return gross(op, sources[0]);
+    }
     let [a, b, c] = sources.map(f64::from_bits);
     let round = match modes.direction {
         Direction::Nearest | Direction::Away => {
@@ -374,6 +456,22 @@ pub(super) fn wide(op: FloatOp, modes: Modes, sources: [u64; 3]) -> u64 {
         _ => return evaluate(op, a, b, c).to_bits(),
     };
     result.to_bits() as u64
+}
+
+/// `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64`: of the upper half of the source, as the upper half of the result.
+/// Subnormal numbers are zeros. [PTX ISA, "rcp.approx.ftz.f64"]
+fn gross(op: FloatOp, source: u64) -> u64 {
+    const UPPER: u64 = !0 << 32;
+    let flushed = |bits: u64| if bits & 0x7ff << 52 == 0 { bits & 1 << 63 } else { bits };
+    if f64::from_bits(source).is_nan() {
+        return 0x7fff_ffff << 32;
+    }
+    let a = f64::from_bits(flushed(source & UPPER));
+    let result = if op == FloatOp::Rcp { 1.0 / a } else { 1.0 / a.sqrt() };
+    if !result.is_finite() {
+        return result.to_bits() & UPPER;
+    }
+    flushed(result.to_bits().wrapping_add(1 << 31) & UPPER)
 }
 
 /// The square root of an f64 with directed rounding.
@@ -491,9 +589,14 @@ fn integer_to_float(value: i128, to: NumberType, modes: Modes) -> u64 {
                 }
                 _ => nearest,
             };
-            rounded.to_bits()
+            if modes.saturate { saturated(rounded).to_bits() } else { rounded.to_bits() }
         }
     }
+}
+
+/// A value clamped to 0..=1; NaN and -0 become +0.
+fn saturated(value: f64) -> f64 {
+    if value > 0.0 { value.min(1.0) } else { 0.0 }
 }
 
 /// The value of a float of any width.
@@ -502,7 +605,8 @@ pub(super) fn any_value(bits: u64, scalar: NumberType) -> f64 {
 }
 
 fn float_to_integer(bits: u64, from: NumberType, to: NumberType, modes: Modes) -> u64 {
-    let bits = if modes.flush { u64::from(flushed(bits as u32, from)) } else { bits };
+    let flushes = modes.flush && from == NumberType::F32;
+    let bits = if flushes { u64::from(flushed(bits as u32, from)) } else { bits };
     let value = any_value(bits, from);
     let (least, most) = range(to);
     if value.is_nan() {
@@ -535,10 +639,8 @@ fn float_to_float(
             let modes = Modes { direction, flush: flushes(to), ..modes };
             u64::from(round(value, format, modes) << shift)
         }
-        None if modes.saturate => {
-            let clamped = if value > 0.0 { value.min(1.0) } else { 0.0 };
-            clamped.to_bits()
-        }
+        None if to == NumberType::Ue8m0 => u64::from(to_scale(value as f32, modes)),
+        None if modes.saturate => saturated(value).to_bits(),
         None => value.to_bits(),
     }
 }

@@ -34,6 +34,7 @@ mod access;
 mod cluster;
 mod code;
 mod compile;
+mod conversions;
 mod effects;
 mod engine;
 mod exchange;
@@ -54,6 +55,7 @@ mod registers;
 mod tensor;
 #[cfg(feature = "trace")]
 mod trace;
+mod video;
 mod warp;
 mod written;
 

@@ -1,7 +1,10 @@
 //! [`LaneRule::of`]: the instructions that each lane executes independently. Each has a row with the types of its
 //! sources and result, and the operation. A new arithmetic instruction is a new row here.
 
+use std::cell::Cell;
+
 use super::code::{Execute, Op};
+use super::conversions;
 use super::float::{self, Direction, FloatOp, Modes};
 use super::integer;
 use super::number::NumberType as T;
@@ -18,42 +21,63 @@ pub(super) struct LaneRule {
 }
 
 /// The opcode, types and qualifiers of an instruction, to look up its rule.
+///
+/// It remembers which qualifiers the lookup asked for. A qualifier that no row asks for would be ignored, so
+/// [`Self::is_read`] refuses the instruction instead.
 pub(super) struct Request<'a> {
     pub(super) opcode: Opcode,
     pub(super) types: &'a [T],
     pub(super) instruction: &'a PtxInstruction<'a>,
+    /// The qualifiers that have been asked for, a bit for each place.
+    read: Cell<u64>,
 }
 
-impl Request<'_> {
+impl<'a> Request<'a> {
+    pub(super) fn new(types: &'a [T], instruction: &'a PtxInstruction<'a>) -> Self {
+        Self { opcode: instruction.opcode, types, instruction, read: Cell::new(0) }
+    }
+
     pub(super) fn has(&self, word: Keyword) -> bool {
-        self.instruction.has(QualifierKind::Keyword(word))
+        self.has_kind(QualifierKind::Keyword(word))
+    }
+
+    pub(super) fn has_kind(&self, kind: QualifierKind) -> bool {
+        self.find(|known| (known == kind).then_some(())).is_some()
+    }
+
+    /// The first qualifier that `choose` accepts. All that it accepts count as read.
+    fn find<V>(&self, choose: impl Fn(QualifierKind) -> Option<V>) -> Option<V> {
+        let mut first = None;
+        for (place, qualifier) in self.instruction.qualifiers().enumerate() {
+            if let Some(found) = choose(qualifier.kind) {
+                self.read.set(self.read.get() | 1_u64.checked_shl(place as u32).unwrap_or(0));
+                first = first.or(Some(found));
+            }
+        }
+        first
+    }
+
+    /// Whether every qualifier apart from types has been asked for.
+    pub(super) fn is_read(&self) -> bool {
+        self.instruction.qualifiers().enumerate().all(|(place, qualifier)| {
+            let is_type = matches!(qualifier.kind, QualifierKind::Type(_));
+            is_type || self.read.get().checked_shr(place as u32).is_some_and(|read| read & 1 != 0)
+        })
     }
 
     pub(super) fn rounding(&self) -> Option<Rounding> {
-        let rounding = self.instruction.first(|kind| match kind {
+        self.find(|kind| match kind {
             QualifierKind::Rounding(rounding) => Some(rounding),
             _ => None,
-        });
-        rounding.map(|found| found.0)
+        })
     }
 
     pub(super) fn comparison(&self) -> Option<Comparison> {
-        let comparison = self.instruction.first(|kind| match kind {
+        self.find(|kind| match kind {
             QualifierKind::Comparison(comparison) => Some(comparison),
             QualifierKind::Keyword(Keyword::Lo) => Some(Comparison::Lt),
             QualifierKind::Keyword(Keyword::Hi) => Some(Comparison::Gt),
             _ => None,
-        });
-        comparison.map(|found| found.0)
-    }
-
-    fn modes(&self) -> Option<Modes> {
-        Some(Modes {
-            direction: Direction::of(self.rounding())?,
-            flush: self.has(Keyword::Ftz),
-            saturate: self.has(Keyword::Sat),
-            relu: self.has(Keyword::Relu),
-            finite: self.has(Keyword::Satfinite),
         })
     }
 }
@@ -138,22 +162,31 @@ macro_rules! shift {
 }
 
 impl LaneRule {
-    fn new(execute: Option<Execute>, result: T, sources: &[T]) -> Option<Self> {
+    pub(super) fn new(execute: Option<Execute>, result: T, sources: &[T]) -> Option<Self> {
         Some(Self { execute: execute?, result, sources: sources.to_vec(), immediate: 0 })
     }
 
     /// The rule of an instruction; `None` if it is unsupported, or not computed lane by lane.
     pub(super) fn of(request: &Request<'_>) -> Option<Self> {
         let scalar = *request.types.first()?;
+        // Only conversions, dot products and mixed sums of floats have further types.
+        let has_second_type = match request.opcode {
+            Opcode::Cvt => return conversions::rule(request),
+            Opcode::Dp4a | Opcode::Dp2a => true,
+            Opcode::Add | Opcode::Sub | Opcode::Mul | Opcode::Fma => scalar.is_float(),
+            _ => false,
+        };
+        if request.types.len() > 1 + usize::from(has_second_type) {
+            return None;
+        }
         match request.opcode {
-            Opcode::Cvt => return conversion(request),
             Opcode::And | Opcode::Or | Opcode::Xor | Opcode::Not | Opcode::Cnot => {
                 return logic(request.opcode, scalar);
             }
             _ if scalar.is_float() => return floating(request, scalar),
             _ => {}
         }
-        if matches!(scalar, T::U16x2 | T::S16x2) {
+        if matches!(scalar, T::U16x2 | T::S16x2 | T::U8x4 | T::S8x4) {
             return packed_integers(request, scalar);
         }
         let carries = request.has(Keyword::Cc);
@@ -212,12 +245,20 @@ fn predicates(r: &mut Registers, op: &Op, exec: u32, f: impl Fn(u32, u32) -> u32
 
 fn integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
     let bits = scalar.bits();
-    let is_saturated = request.has(Keyword::Sat);
+    let is_saturated = matches!(request.opcode, Opcode::Add | Opcode::Sub)
+        && matches!(scalar, T::S32 | T::U32)
+        && request.has(Keyword::Sat);
     let one = |execute| LaneRule::new(execute, scalar, &[scalar]);
     let two = |execute| LaneRule::new(execute, scalar, &[scalar; 2]);
     let three = |execute| LaneRule::new(execute, scalar, &[scalar; 3]);
-    let relu = request.has(Keyword::Relu);
+    let relu = scalar.is_signed() && request.has(Keyword::Relu);
     match request.opcode {
+        Opcode::Add if is_saturated && scalar == T::U32 => {
+            two(Some(|r, o, e| r.map2(o, e, |a: u32, b: u32| a.saturating_add(b))))
+        }
+        Opcode::Sub if is_saturated && scalar == T::U32 => {
+            two(Some(|r, o, e| r.map2(o, e, |a: u32, b: u32| a.saturating_sub(b))))
+        }
         Opcode::Add if is_saturated => two(Some(|r, o, e| {
             r.map2(o, e, |a: u32, b: u32| (a as i32).saturating_add(b as i32) as u32)
         })),
@@ -257,7 +298,13 @@ fn integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
             LaneRule::new(shifted, scalar, &[scalar, T::U32])
         }
         Opcode::Shf => {
-            let execute: Execute = match (request.has(Keyword::L), request.has(Keyword::Wrap)) {
+            let is_wrapped = request.has(Keyword::Wrap);
+            if is_wrapped == request.has(Keyword::Clamp)
+                || request.has(Keyword::L) == request.has(Keyword::R)
+            {
+                return None;
+            }
+            let execute: Execute = match (request.has(Keyword::L), is_wrapped) {
                 (true, true) => |r, o, e| r.map3(o, e, |a, b, n: u32| funnel_left(a, b, n & 31)),
                 (true, false) => {
                     |r, o, e| r.map3(o, e, |a, b, n: u32| funnel_left(a, b, n.min(32)))
@@ -330,6 +377,7 @@ fn integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
             };
             LaneRule::new(Some(execute), scalar, &[scalar, scalar, T::U32, T::U32])
         }
+        Opcode::Bmsk if request.has(Keyword::Wrap) == request.has(Keyword::Clamp) => None,
         Opcode::Bmsk => {
             let execute: Execute = if request.has(Keyword::Clamp) {
                 |r, o, e| {
@@ -343,6 +391,7 @@ fn integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
             };
             two(Some(execute))
         }
+        Opcode::Szext if request.has(Keyword::Wrap) == request.has(Keyword::Clamp) => None,
         Opcode::Szext => {
             let flags = u32::from(scalar.is_signed()) | u32::from(request.has(Keyword::Clamp)) << 1;
             let rule = two(Some(|r, o, e| {
@@ -387,6 +436,9 @@ fn integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
             let second = *request.types.get(1)?;
             let is_four = request.opcode == Opcode::Dp4a;
             let first = if request.has(Keyword::Hi) { 2 } else { 0 };
+            if is_four == (first != 0 || request.has(Keyword::Lo)) {
+                return None;
+            }
             let flags = u32::from(scalar.is_signed()) | u32::from(second.is_signed()) << 1;
             let execute: Execute = |r, o, e| {
                 let (flags, first) = (o.immediate, o.immediate >> 4);
@@ -399,6 +451,9 @@ fn integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         }
         Opcode::Mul24 | Opcode::Mad24 => {
             let is_high = request.has(Keyword::Hi);
+            if is_high == request.has(Keyword::Lo) {
+                return None;
+            }
             #[inline(always)]
             fn low24(value: u32, flags: u32) -> u32 {
                 if flags != 0 { ((value << 8) as i32 >> 8) as u32 } else { value << 8 >> 8 }
@@ -424,7 +479,8 @@ fn integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
             if request.opcode == Opcode::Mul24 {
                 return Some(LaneRule { immediate, ..two(Some(execute))? });
             }
-            let immediate = immediate | u32::from(request.has(Keyword::Sat)) << 1;
+            let is_saturated = is_high && scalar.is_signed() && request.has(Keyword::Sat);
+            let immediate = immediate | u32::from(is_saturated) << 1;
             let rule = three(Some(if is_high {
                 |r, o, e| {
                     let flags = o.immediate;
@@ -476,33 +532,57 @@ fn four<V: Lane + Default>(r: &mut Registers, op: &Op, exec: u32, f: impl Fn(V, 
     r.derive(op.d, &[op.a, op.b, op.c, op.e], exec);
 }
 
-/// Operations on two 16-bit integers in one register.
+/// Operations on two integers of 16 bits, or four of 8 bits, in one register.
 fn packed_integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
-    macro_rules! halves {
+    macro_rules! parts {
         ($as:ty, |$a:ident, $b:ident| $result:expr) => {
             |r: &mut Registers, o: &Op, e: u32| {
                 r.map2(o, e, |x: u32, y: u32| {
-                    let part = |shift: u32| {
+                    let mask = u32::MAX >> (32 - <$as>::BITS);
+                    let mut packed = 0;
+                    let mut shift = 0;
+                    while shift < 32 {
                         let ($a, $b) = ((x >> shift) as $as, (y >> shift) as $as);
-                        u32::from(($result) as u16) << shift
-                    };
-                    part(0) | part(16)
+                        packed |= (($result) as u32 & mask) << shift;
+                        shift += <$as>::BITS;
+                    }
+                    packed
                 });
             }
         };
     }
-    let relu = request.has(Keyword::Relu);
-    let execute: Execute = match (request.opcode, scalar.is_signed()) {
-        (Opcode::Min, true) if relu => halves!(i16, |a, b| a.min(b).max(0)),
-        (Opcode::Max, true) if relu => halves!(i16, |a, b| a.max(b).max(0)),
-        (Opcode::Add, _) => halves!(u16, |a, b| a.wrapping_add(b)),
-        (Opcode::Min, true) => halves!(i16, |a, b| a.min(b)),
-        (Opcode::Min, false) => halves!(u16, |a, b| a.min(b)),
-        (Opcode::Max, true) => halves!(i16, |a, b| a.max(b)),
-        (Opcode::Max, false) => halves!(u16, |a, b| a.max(b)),
+    macro_rules! row {
+        (|$a:ident, $b:ident| $result:expr) => {
+            match scalar {
+                T::U16x2 => parts!(u16, |$a, $b| $result),
+                T::S16x2 => parts!(i16, |$a, $b| $result),
+                T::U8x4 => parts!(u8, |$a, $b| $result),
+                _ => parts!(i8, |$a, $b| $result),
+            }
+        };
+    }
+    let is_bytes = matches!(scalar, T::U8x4 | T::S8x4);
+    let execute: Execute = match request.opcode {
+        Opcode::Add if request.has(Keyword::Sat) => row!(|a, b| a.saturating_add(b)),
+        Opcode::Add => row!(|a, b| a.wrapping_add(b)),
+        Opcode::Sub if is_bytes && request.has(Keyword::Sat) => row!(|a, b| a.saturating_sub(b)),
+        Opcode::Sub if is_bytes => row!(|a, b| a.wrapping_sub(b)),
+        // The second source is a known zero.
+        Opcode::Neg if scalar == T::S8x4 => parts!(i8, |a, b| b.wrapping_sub(a)),
+        Opcode::Min | Opcode::Max if scalar.is_signed() && request.has(Keyword::Relu) => {
+            match (request.opcode, is_bytes) {
+                (Opcode::Min, false) => parts!(i16, |a, b| a.min(b).max(0)),
+                (_, false) => parts!(i16, |a, b| a.max(b).max(0)),
+                (Opcode::Min, true) => parts!(i8, |a, b| a.min(b).max(0)),
+                _ => parts!(i8, |a, b| a.max(b).max(0)),
+            }
+        }
+        Opcode::Min => row!(|a, b| a.min(b)),
+        Opcode::Max => row!(|a, b| a.max(b)),
         _ => return None,
     };
-    LaneRule::new(Some(execute), scalar, &[scalar; 2])
+    let count = if request.opcode == Opcode::Neg { 1 } else { 2 };
+    LaneRule::new(Some(execute), scalar, &[scalar; 2][..count])
 }
 
 /// Products, and sums with products: the low half, the high half, or the full width.
@@ -553,6 +633,9 @@ fn product(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         );
     }
     let is_high = request.has(Keyword::Hi);
+    if is_high == request.has(Keyword::Lo) {
+        return None;
+    }
     let execute = match (is_high, is_sum, scalar.is_signed()) {
         (false, false, _) => by_width!(decide2, bits, u16, u32, u64, |a, b| a.wrapping_mul(b)),
         (false, true, _) => {
@@ -564,7 +647,7 @@ fn product(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         (true, false, true) => {
             by_width!(map2, bits, i16, i32, i64, |a, b| { (a as i128 * b as i128) >> bits_of(a) })
         }
-        (true, true, _) if request.has(Keyword::Sat) => Some(
+        (true, true, true) if scalar == T::S32 && request.has(Keyword::Sat) => Some(
             (|r, o, e| {
                 r.map3(o, e, |a: u32, b: u32, c: u32| {
                     let high = (i64::from(a as i32) * i64::from(b as i32)) >> 32;
@@ -582,11 +665,16 @@ fn product(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
     LaneRule::new(execute, scalar, &[scalar; 3][..2 + usize::from(is_sum)])
 }
 
-/// Sums and differences with the carry flag, which holds a difference's borrow.
+/// Sums and differences with the carry flag. A difference is the sum with the inverted subtrahend, so its carry is the
+/// opposite of a borrow. [ptxas folds `sub.cc.u32 0, 1` with `addc.u32 0, 0` to 0]
 fn carry(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
     let reads = matches!(request.opcode, Opcode::Addc | Opcode::Subc | Opcode::Madc);
     let writes = request.has(Keyword::Cc);
     let is_high = request.has(Keyword::Hi);
+    let is_product = matches!(request.opcode, Opcode::Mad | Opcode::Madc);
+    if is_product && is_high == request.has(Keyword::Lo) {
+        return None;
+    }
     let kind = match request.opcode {
         Opcode::Add | Opcode::Addc => 0,
         Opcode::Sub | Opcode::Subc => 1,
@@ -618,14 +706,16 @@ where
     let signed = |value: u128| ((value << (128 - bits)) as i128) >> (128 - bits);
     let out: [V; LANES] = std::array::from_fn(|lane| {
         let (a, b, c): (u128, u128, u128) = (a[lane].into(), b[lane].into(), c[lane].into());
-        let carried = u128::from(carry_in >> lane & 1);
+        // Without a carry to read, a difference is a + !b + 1.
+        let carried = if reads { u128::from(carry_in >> lane & 1) } else { u128::from(kind == 1) };
         let (x, y) = match kind {
-            0 | 1 => (a, b),
+            0 => (a, b),
+            1 => (a, b ^ mask),
             2 => ((a * b) & mask, c),
             3 => ((a * b) >> bits, c),
             _ => (((signed(a) * signed(b)) >> bits) as u128 & mask, c),
         };
-        let result = if kind == 1 { x.wrapping_sub(y + carried) } else { x + y + carried };
+        let result = x + y + carried;
         carry_out |= u32::from(result & !mask != 0) << lane;
         V::try_from(result & mask).unwrap_or_default()
     });
@@ -646,6 +736,21 @@ macro_rules! plain_f32 {
             let result: f32 = $result;
             // GPUs produce a single NaN of f32, whatever the payload of the sources.
             if result.is_nan() { 0x7fff_ffff } else { result.to_bits() }
+        })) as Execute
+    };
+}
+
+/// [`plain_f32`] on both halves of 64 bits.
+macro_rules! plain_f32x2 {
+    ($map:ident, |$($x:ident),+| $result:expr) => {
+        (|r: &mut Registers, o: &Op, e: u32| r.$map(o, e, |$($x: u64),+| {
+            let half = |shift: u32| {
+                $(let $x = f32::from_bits(($x >> shift) as u32);)+
+                let result: f32 = $result;
+                let bits = if result.is_nan() { 0x7fff_ffff } else { result.to_bits() };
+                u64::from(bits) << shift
+            };
+            half(0) | half(32)
         })) as Execute
     };
 }
@@ -672,6 +777,8 @@ fn floating(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         Opcode::Sqrt => (FloatOp::Sqrt, 1),
         Opcode::Rcp => (FloatOp::Rcp, 1),
         Opcode::Rsqrt => (FloatOp::Rsqrt, 1),
+        Opcode::Sin if request.has(Keyword::Turns) => (FloatOp::SinTurns, 1),
+        Opcode::Cos if request.has(Keyword::Turns) => (FloatOp::CosTurns, 1),
         Opcode::Sin => (FloatOp::Sin, 1),
         Opcode::Cos => (FloatOp::Cos, 1),
         Opcode::Lg2 => (FloatOp::Lg2, 1),
@@ -679,10 +786,15 @@ fn floating(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         Opcode::Tanh => (FloatOp::Tanh, 1),
         _ => return None,
     };
-    if request.has(Keyword::Oob) {
-        return None;
+    let (op, count) = rule;
+    let modes = float_modes(request, op, scalar)?;
+    let is_dead_zeroed =
+        op == FloatOp::Fma && scalar.parts().0.bits() == 16 && request.has(Keyword::Oob);
+    if is_dead_zeroed {
+        let immediate = modes.pack();
+        let rule = LaneRule::new(Some(out_of_bounds_fma(scalar)?), scalar, &[scalar; 3])?;
+        return Some(LaneRule { immediate, ..rule });
     }
-    let ((op, count), modes) = (rule, request.modes()?);
     let immediate = modes.pack() | (op as u32) << 8;
     if let Some(from) = request.types.get(1).copied().filter(|from| *from != scalar) {
         let is_sum = matches!(op, FloatOp::Add | FloatOp::Sub | FloatOp::Fma);
@@ -705,6 +817,10 @@ fn floating(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         (FloatOp::Mul, T::F64) => Some(plain_f64!(map2, |a, b| a * b)),
         (FloatOp::Div, T::F64) => Some(plain_f64!(map2, |a, b| a / b)),
         (FloatOp::Fma, T::F64) => Some(plain_f64!(map3, |a, b, c| a.mul_add(b, c))),
+        (FloatOp::Add, T::F32x2) => Some(plain_f32x2!(map2, |a, b| a + b)),
+        (FloatOp::Sub, T::F32x2) => Some(plain_f32x2!(map2, |a, b| a - b)),
+        (FloatOp::Mul, T::F32x2) => Some(plain_f32x2!(map2, |a, b| a * b)),
+        (FloatOp::Fma, T::F32x2) => Some(plain_f32x2!(map3, |a, b, c| a.mul_add(b, c))),
         _ => None,
     };
     let execute = plain.or_else(|| general_float(scalar));
@@ -712,7 +828,45 @@ fn floating(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
     Some(LaneRule { immediate, ..rule })
 }
 
-const FLOAT_OPS: [FloatOp; 13] = [
+/// The modes that an operation honours for a type. Other qualifiers stay unread, and refuse the instruction.
+fn float_modes(request: &Request<'_>, op: FloatOp, scalar: T) -> Option<Modes> {
+    use FloatOp as F;
+    let is_half = scalar.parts().0.bits() == 16;
+    let is_sum = matches!(op, F::Add | F::Sub | F::Mul | F::Fma);
+    let is_approximate = match op {
+        F::Add | F::Sub | F::Mul | F::Fma => false,
+        F::Div => request.has(Keyword::Approx) || request.has(Keyword::Full),
+        _ => request.has(Keyword::Approx),
+    };
+    let takes_rounding = is_sum || matches!(op, F::Div | F::Rcp | F::Sqrt) && !is_approximate;
+    let rounding = if takes_rounding { request.rounding() } else { None };
+    let direction = match rounding {
+        None | Some(Rounding::Rn | Rounding::Rz | Rounding::Rm | Rounding::Rp) => {
+            Direction::of(rounding)?
+        }
+        _ => return None,
+    };
+    let is_mixed = request.types.len() > 1;
+    let flushes = match scalar {
+        T::F32 => !is_mixed,
+        T::F32x2 | T::F16 | T::F16x2 => true,
+        T::Bf16 | T::Bf16x2 => op == F::Ex2,
+        T::F64 => matches!(op, F::Rcp | F::Rsqrt),
+        _ => false,
+    };
+    // Exact reciprocals of f64 keep subnormal numbers; ptxas accepts `.ftz` there.
+    let flush = flushes && request.has(Keyword::Ftz) && (scalar != T::F64 || is_approximate);
+    let saturates = is_sum && matches!(scalar, T::F32 | T::F16 | T::F16x2);
+    Some(Modes {
+        direction,
+        flush,
+        saturate: saturates && request.has(Keyword::Sat),
+        relu: op == F::Fma && is_half && request.has(Keyword::Relu),
+        finite: false,
+    })
+}
+
+const FLOAT_OPS: [FloatOp; 15] = [
     FloatOp::Add,
     FloatOp::Sub,
     FloatOp::Mul,
@@ -726,6 +880,8 @@ const FLOAT_OPS: [FloatOp; 13] = [
     FloatOp::Lg2,
     FloatOp::Ex2,
     FloatOp::Tanh,
+    FloatOp::SinTurns,
+    FloatOp::CosTurns,
 ];
 
 fn float_op(immediate: u32) -> FloatOp {
@@ -783,6 +939,16 @@ fn general_float(scalar: T) -> Option<Execute> {
         T::Bf16 => narrow!(T::Bf16),
         T::F16x2 => packed!(T::F16),
         T::Bf16x2 => packed!(T::Bf16),
+        T::F32x2 => |r, o, e| {
+            let (op, modes) = (float_op(o.immediate), Modes::unpack(o.immediate));
+            r.map3(o, e, |a: u64, b: u64, c: u64| {
+                let part = |shift: u32| {
+                    let sources = [a, b, c].map(|bits| (bits >> shift) as u32);
+                    u64::from(float::narrow(op, T::F32, modes, sources)) << shift
+                };
+                part(0) | part(32)
+            });
+        },
         T::F64 => |r, o, e| {
             let (op, modes) = (float_op(o.immediate), Modes::unpack(o.immediate));
             r.map3(o, e, |a, b, c| float::wide(op, modes, [a, b, c]));
@@ -791,9 +957,42 @@ fn general_float(scalar: T) -> Option<Execute> {
     })
 }
 
+/// `fma.oob`: a product with a NaN is +0, so that padding with NaN drops out of sums. [ptxas folds it so]
+fn out_of_bounds_fma(scalar: T) -> Option<Execute> {
+    macro_rules! row {
+        ($scalar:expr, $shifts:expr) => {
+            |r, o, e| {
+                let modes = Modes::unpack(o.immediate);
+                r.map3(o, e, |a: u32, b: u32, c: u32| {
+                    let part = |shift: &u32| {
+                        let [a, b, c] = [a, b, c].map(|bits| bits >> shift & 0xffff);
+                        let is_dead = |bits| float::value(bits, $scalar).is_nan();
+                        let sources = if is_dead(a) || is_dead(b) { [0, 0, c] } else { [a, b, c] };
+                        float::narrow(FloatOp::Fma, $scalar, modes, sources) << shift
+                    };
+                    $shifts.iter().fold(0, |all, shift| all | part(shift))
+                });
+            }
+        };
+    }
+    Some(match scalar {
+        T::F16 => row!(T::F16, [0]),
+        T::Bf16 => row!(T::Bf16, [0]),
+        T::F16x2 => row!(T::F16, [0, 16]),
+        T::Bf16x2 => row!(T::Bf16, [0, 16]),
+        _ => return None,
+    })
+}
+
 /// `neg`, `abs` and `copysign`, by their sign bits.
 fn signs(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
-    let flush = request.has(Keyword::Ftz);
+    let is_plain = matches!(scalar, T::Bf16 | T::Bf16x2 | T::F64);
+    let flushes = matches!(scalar, T::F32 | T::F16 | T::F16x2);
+    let is_copy = request.opcode == Opcode::Copysign;
+    if !is_plain && !flushes || is_copy && !matches!(scalar, T::F32 | T::F64) {
+        return None;
+    }
+    let flush = flushes && !is_copy && request.has(Keyword::Ftz);
     let one = |execute: Execute| LaneRule::new(Some(execute), scalar, &[scalar]);
     let sign: u32 = match scalar {
         T::F16 | T::Bf16 => 0x8000,
@@ -846,20 +1045,27 @@ fn flushed_halves(a: u32) -> u32 {
 
 /// `min` and `max` of two or three floats.
 fn extremes(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
+    let has_three = request.instruction.operands.len() > 3;
+    let is_absolute = scalar != T::F64 && request.has_kind(QualifierKind::Absolute);
     let flags = [
         request.opcode == Opcode::Max,
-        request.instruction.has(QualifierKind::Nan),
-        request.has(Keyword::Ftz),
-        request.has(Keyword::Xorsign),
-        request.instruction.operands.len() > 3,
+        scalar != T::F64 && request.has_kind(QualifierKind::Nan),
+        matches!(scalar, T::F32 | T::F16 | T::F16x2) && request.has(Keyword::Ftz),
+        is_absolute && !has_three && request.has(Keyword::Xorsign),
+        has_three,
+        is_absolute,
     ];
+    // Of two sources, `.abs` needs `.xorsign`; only f32 has three.
+    if is_absolute && !has_three && !flags[3] || has_three && scalar != T::F32 {
+        return None;
+    }
     let immediate = flags.iter().rev().fold(0, |bits, flag| bits << 1 | u32::from(*flag));
     fn narrow(flags: u32, scalar: T, a: u32, b: u32) -> u32 {
         let flush = |bits| if flags & 4 != 0 { float::flushed(bits, scalar) } else { bits };
         let sources = [flush(a), flush(b)];
         let [mut x, mut y] = sources.map(|bits| float::value(bits, scalar));
         let is_flipped = flags & 8 != 0 && x.is_sign_negative() != y.is_sign_negative();
-        if flags & 8 != 0 {
+        if flags & 32 != 0 {
             (x, y) = (x.abs(), y.abs());
         }
         let chosen = float::select(flags & 1 != 0, flags & 2 != 0, x, y);
@@ -930,7 +1136,8 @@ fn classes(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
             1 => value.is_infinite(),
             2 => !value.is_nan(),
             3 => value.is_nan(),
-            4 => value.is_finite() && value != 0.0 && !is_subnormal,
+            // Zeros are normal. [PTX ISA, testp]
+            4 => value.is_finite() && !is_subnormal,
             _ => is_subnormal,
         }
     }
@@ -1019,149 +1226,6 @@ pub(super) fn comparison(scalar: T, of: Comparison, flush: bool) -> Option<Execu
     }
 }
 
-/// `cvt`: converts a value from one type, and register width, to another.
-fn conversion(request: &Request<'_>) -> Option<LaneRule> {
-    let (to, from) = (*request.types.first()?, *request.types.get(1)?);
-    let modes = request.modes()?;
-    if to.bits() > 64 || from.bits() > 64 {
-        return None;
-    }
-    if matches!(to, T::F16x2 | T::Bf16x2 | T::E4m3x2 | T::E5m2x2) {
-        return packing(to, from, modes);
-    }
-    let is_integral = matches!(
-        request.rounding(),
-        Some(Rounding::Rni | Rounding::Rzi | Rounding::Rmi | Rounding::Rpi)
-    );
-    let one = |execute: Execute| LaneRule::new(Some(execute), to, &[from]);
-    let is_between_integers = !to.is_float() && !from.is_float() && !modes.saturate;
-    match (from, to) {
-        (T::S32, T::S64 | T::U64) if is_between_integers => {
-            return one(|r, o, e| r.map1(o, e, |a: u32| a as i32 as u64));
-        }
-        (T::U32, T::S64 | T::U64) => return one(|r, o, e| r.map1(o, e, |a: u32| u64::from(a))),
-        (T::S64 | T::U64, T::S32 | T::U32) if is_between_integers => {
-            return one(|r, o, e| r.map1(o, e, |a: u64| a as u32));
-        }
-        (T::U16, T::U32 | T::S32) | (T::S32 | T::U32, T::U16) if is_between_integers => {
-            return one(|r, o, e| r.map1(o, e, |a: u32| a & 0xffff));
-        }
-        (T::S16, T::S32) => return one(|r, o, e| r.map1(o, e, |a: u32| a as i16 as u32)),
-        (T::F16, T::F32) if modes.is_plain() => {
-            return one(|r, o, e| {
-                r.map1(o, e, |a: u32| {
-                    let wide = half::f16::from_bits(a as u16).to_f32();
-                    if wide.is_nan() { 0x7fff_ffff } else { wide.to_bits() }
-                })
-            });
-        }
-        (T::S32, T::F32) if modes.is_plain() => {
-            return one(|r, o, e| r.map1(o, e, |a: u32| (a as i32 as f32).to_bits()));
-        }
-        (T::U32, T::F32) if modes.is_plain() => {
-            return one(|r, o, e| r.map1(o, e, |a: u32| (a as f32).to_bits()));
-        }
-        _ => {}
-    }
-    let execute: Execute = match (from.bits() > 32, to.bits() > 32) {
-        (false, false) => |r, o, e| {
-            let convert = Conversion::unpack(o.immediate);
-            r.map1(o, e, |a: u32| convert.of(a.into()) as u32);
-        },
-        (false, true) => |r, o, e| {
-            let convert = Conversion::unpack(o.immediate);
-            r.map1(o, e, |a: u32| convert.of(a.into()));
-        },
-        (true, false) => |r, o, e| {
-            let convert = Conversion::unpack(o.immediate);
-            r.map1(o, e, |a: u64| convert.of(a) as u32);
-        },
-        (true, true) => |r, o, e| {
-            let convert = Conversion::unpack(o.immediate);
-            r.map1(o, e, |a: u64| convert.of(a));
-        },
-    };
-    // Signed results of 8 bits are extended to 16, because registers have at least 16 bits.
-    let immediate = Conversion { from, to, modes, is_integral }.pack();
-    Some(LaneRule { immediate, ..one(execute)? })
-}
-
-/// A conversion, packed into the immediate of an operation.
-#[derive(Clone, Copy)]
-struct Conversion {
-    from: T,
-    to: T,
-    modes: Modes,
-    is_integral: bool,
-}
-
-impl Conversion {
-    fn pack(self) -> u32 {
-        let types = (self.from as u32) << 8 | (self.to as u32) << 16;
-        self.modes.pack() | u32::from(self.is_integral) << 7 | types
-    }
-
-    fn unpack(bits: u32) -> Self {
-        let scalar = |bits: u32| T::of_number(bits & 0xff);
-        Self {
-            from: scalar(bits >> 8),
-            to: scalar(bits >> 16),
-            modes: Modes::unpack(bits),
-            is_integral: bits & 0x80 != 0,
-        }
-    }
-
-    fn of(self, bits: u64) -> u64 {
-        let result = float::convert(bits, self.from, self.to, self.modes, self.is_integral);
-        // Results of 8 bits stay extended to 16, as loads leave bytes in registers.
-        match self.to.bits() {
-            8 | 16 => result & 0xffff,
-            32 => result & 0xffff_ffff,
-            _ => result,
-        }
-    }
-}
-
-/// `cvt` to two packed floats, from two f32, with the first in the upper half, or from a packed pair.
-fn packing(to: T, from: T, modes: Modes) -> Option<LaneRule> {
-    let part = match to {
-        T::F16x2 => T::F16,
-        T::Bf16x2 => T::Bf16,
-        T::E4m3x2 => T::E4m3,
-        _ => T::E5m2,
-    };
-    let source = match from {
-        T::F32 => T::F32,
-        T::F16x2 => T::F16,
-        T::Bf16x2 => T::Bf16,
-        T::E4m3x2 => T::E4m3,
-        T::E5m2x2 => T::E5m2,
-        _ => return None,
-    };
-    let immediate = Conversion { from: source, to: part, modes, is_integral: false }.pack();
-    let execute: Execute = if from == T::F32 {
-        |r, o, e| {
-            let convert = Conversion::unpack(o.immediate);
-            let shift = convert.to.bits();
-            r.map2(o, e, |a: u32, b: u32| {
-                (convert.of(a.into()) << shift | convert.of(b.into())) as u32
-            });
-        }
-    } else {
-        |r, o, e| {
-            let convert = Conversion::unpack(o.immediate);
-            let (from, to) = (convert.from.bits(), convert.to.bits());
-            r.map1(o, e, |a: u32| {
-                let low = u64::from(a & ((1 << from) - 1));
-                (convert.of(u64::from(a) >> from) << to | convert.of(low)) as u32
-            });
-        }
-    };
-    let sources = [from; 2];
-    let rule = LaneRule::new(Some(execute), to, &sources[..1 + usize::from(from == T::F32)])?;
-    Some(LaneRule { immediate, ..rule })
-}
-
 /// Copies a register.
 pub(super) fn copy(scalar: T) -> Option<Execute> {
     Some(match scalar.bits() {
@@ -1237,16 +1301,21 @@ pub(super) fn select(is_wide: bool) -> Execute {
     if is_wide { by::<u64> } else { by::<u32> }
 }
 
-/// `set`: all ones or 1.0 if the predicate `a` is true, otherwise 0.
-pub(super) fn indicate(result: T) -> Execute {
-    if result.is_float() {
-        |r, o, e| indicated(r, o, e, 1_f32.to_bits())
-    } else {
-        |r, o, e| indicated(r, o, e, u32::MAX)
-    }
+/// What `set` writes for true: all ones, or 1.0.
+pub(super) fn truth(result: T) -> Option<u32> {
+    Some(match result {
+        T::U32 | T::S32 => u32::MAX,
+        T::U16 | T::S16 => 0xffff,
+        T::F32 => 1_f32.to_bits(),
+        T::F16 => 0x3c00,
+        T::Bf16 => 0x3f80,
+        _ => return None,
+    })
 }
 
-fn indicated(r: &mut Registers, op: &Op, exec: u32, value: u32) {
+/// `set`: the immediate if the predicate `a` is true, otherwise 0.
+pub(super) fn indicate(r: &mut Registers, op: &Op, exec: u32) {
+    let value = op.immediate;
     let lanes = r.predicate(op.a);
     let out: [u32; LANES] =
         std::array::from_fn(|lane| if lanes >> lane & 1 != 0 { value } else { 0 });

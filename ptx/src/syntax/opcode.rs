@@ -59,7 +59,7 @@ opcodes! {
         "try_cancel query_cancel async is_canceled get_first_ctaid::x get_first_ctaid::y \
          get_first_ctaid::z get_first_ctaid v4 mbarrier::complete_tx::bytes multicast::cluster::all",
     ],
-    Clz = "clz" [], Cnot = "cnot" [], Copysign = "copysign" [], Cos = "cos" ["approx ftz"],
+    Clz = "clz" [], Cnot = "cnot" [], Copysign = "copysign" [], Cos = "cos" ["approx ftz 2pi"],
     Cp = "cp" [
         SPACE,
         CACHE,
@@ -69,7 +69,7 @@ opcodes! {
          and or xor noftz cta_group::1 cta_group::2 L2",
     ],
     CreatePolicy = "createpolicy" [SPACE, CACHE, "fractional range cvt L2"],
-    Cvt = "cvt" [ROUNDING, "ftz sat satfinite relu scaled::n2::ue8m0"], Cvta = "cvta" [SPACE, "to"],
+    Cvt = "cvt" [ROUNDING, "ftz sat satfinite relu pack scaled::n2::ue8m0"], Cvta = "cvta" [SPACE, "to"],
     Discard = "discard" [SPACE, "L2"], Div = "div" [ROUNDING, "ftz approx full"],
     Dp2a = "dp2a" ["lo hi"], Dp4a = "dp4a" [], Elect = "elect" ["sync"], Ex2 = "ex2" ["approx ftz"],
     Exit = "exit" [], Fabs = "fabs" [],
@@ -121,7 +121,7 @@ opcodes! {
     Set = "set" [COMPARISON, "ftz"], SetMaxNReg = "setmaxnreg" ["inc dec sync aligned"],
     Setp = "setp" [COMPARISON, "ftz"], Shf = "shf" ["l r clamp wrap"],
     Shfl = "shfl" ["up down bfly idx sync"], Shl = "shl" [], Shr = "shr" [],
-    Sin = "sin" ["approx ftz"], Slct = "slct" ["ftz"], Sqrt = "sqrt" [ROUNDING, "approx ftz"],
+    Sin = "sin" ["approx ftz 2pi"], Slct = "slct" ["ftz"], Sqrt = "sqrt" [ROUNDING, "approx ftz"],
     St = "st" [ORDER, SPACE, CACHE, VECTOR, "async mbarrier::complete_tx::bytes bulk"],
     StackRestore = "stackrestore" [], StackSave = "stacksave" [],
     StMatrix = "stmatrix" [SPACE, "sync aligned m8n8 m16n8 x1 x2 x4 trans"],

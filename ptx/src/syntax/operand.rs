@@ -45,7 +45,7 @@ pub enum OperandKind {
     Sum(AddressId),
     /// `!%p1`: the name.
     Inverted(Span),
-    /// `-%r1`: the name.
+    /// `-%r1` or `-%r1.b0`: the name.
     Negated(Span),
 }
 
@@ -378,7 +378,12 @@ impl OperandReader<'_, '_> {
                     b'!' => OperandKind::Inverted(name),
                     _ => OperandKind::Negated(name),
                 };
-                Ok(Operand { kind, span: start.to(name) })
+                // A part can be negated, too: `-%r1.b0`.
+                let has_part = mark == b'-'
+                    && self.words.kind() == TokenKind::Dotted
+                    && is_part(self.words.text());
+                let end = if has_part { self.words.advance().span } else { name };
+                Ok(Operand { kind, span: start.to(end) })
             }
             TokenKind::Punctuation(b'(') if !self.is_load => self.list(),
             TokenKind::Number | TokenKind::Punctuation(b'(' | b'~' | b'+') => {

@@ -80,10 +80,11 @@ const TYPES: [(ScalarType, &str, TypeClass, u32); 18] = {
 };
 
 /// Types known by name only.
-const OTHER_TYPES: [&str; 24] = [
-    "b1", "b2", "b4", "bf16", "bf16x2", "e2m1", "e2m1x2", "e2m3", "e2m3x2", "e3m2", "e3m2x2",
-    "e4m3", "e4m3x2", "e5m2", "e5m2x2", "s16x2", "s2", "s4", "tf32", "u16x2", "u2", "u4", "ue4m3",
-    "ue8m0",
+const OTHER_TYPES: [&str; 35] = [
+    "b1", "b2", "b4", "bf16", "bf16x2", "e2m1", "e2m1x2", "e2m1x4", "e2m3", "e2m3x2", "e2m3x4",
+    "e3m2", "e3m2x2", "e3m2x4", "e4m3", "e4m3x2", "e4m3x4", "e5m2", "e5m2x2", "e5m2x4", "f32x2",
+    "s16x2", "s2", "s2f6x2", "s4", "s8x4", "tf32", "u16x2", "u2", "u4", "u8x4", "ue4m3", "ue4m3x2",
+    "ue8m0", "ue8m0x2",
 ];
 
 const OPAQUE_TYPES: [&str; 3] = ["texref", "samplerref", "surfref"];

@@ -172,7 +172,7 @@ named! {
     #[allow(missing_docs, reason = "the names are PTX's own")]
     #[non_exhaustive]
     pub enum Keyword: "a qualifier" {
-        Copy128x128b = "128x128b", Copy128x256b = "128x256b", OneD = "1d", TwoD = "2d",
+        Copy128x128b = "128x128b", Copy128x256b = "128x256b", OneD = "1d", TwoD = "2d", Turns = "2pi",
         TwoDMs = "2dms", Copy32x128b = "32x128b", ThreeD = "3d", FourD = "4d",
         Copy4x256b = "4x256b", FiveD = "5d", Copy64x128b = "64x128b", L1 = "L1", L2 = "L2", A = "a",
         A1d = "a1d", A2d = "a2d", A2dms = "a2dms", AccF16 = "acc::f16", AccF32 = "acc::f32",
@@ -219,7 +219,7 @@ named! {
         Names = "names", NoComplete = "noComplete", Noftz = "noftz", Noinc = "noinc",
         Normal = "normal", NormalizedCoords = "normalized_coords", Notanumber = "notanumber",
         NumMipmapLevels = "num_mipmap_levels", NumSamples = "num_samples", Number = "number",
-        Oob = "oob", Or = "or", Own = "own", P = "p", Parity = "parity",
+        Oob = "oob", Or = "or", Own = "own", P = "p", Pack = "pack", Parity = "parity",
         PendingCount = "pending_count", Po = "po", Popc = "popc", Prefetch = "prefetch",
         Proxy = "proxy", QueryCancel = "query_cancel", R = "r", Range = "range", Rank = "rank",
         Rc16 = "rc16", Rc8 = "rc8", Read = "read", Red = "red", Reduce = "reduce",

@@ -1,0 +1,305 @@
+//! `cvt`: conversions between numbers of every width, one by one and packed.
+
+use super::code::{Execute, Op};
+use super::compile::{FunctionCompiler, NotExecuted};
+use super::float::{self, Direction, Modes};
+use super::number::NumberType as T;
+use super::operations::{self, LaneRule, Request};
+use super::registers::Registers;
+use crate::syntax::load::{Keyword, PtxInstruction, Rounding};
+
+/// The rule of a conversion whose sources are single registers.
+pub(super) fn rule(request: &Request<'_>) -> Option<LaneRule> {
+    let (to, from) = (*request.types.first()?, *request.types.get(1)?);
+    if request.has(Keyword::Pack) {
+        return integers_packed(request, to, from);
+    }
+    if request.types.len() > 2 || to.bits() > 64 || from.bits() > 64 {
+        return None;
+    }
+    if to.parts().1 > 1 {
+        return pair(request, to, from);
+    }
+    if from.parts().1 > 1 {
+        return None;
+    }
+    let modes = modes(request, to, from)?;
+    let is_integral = matches!(
+        request.rounding(),
+        Some(Rounding::Rni | Rounding::Rzi | Rounding::Rmi | Rounding::Rpi)
+    );
+    let one = |execute: Execute| LaneRule::new(Some(execute), to, &[from]);
+    let is_between_integers = !to.is_float() && !from.is_float() && !modes.saturate;
+    match (from, to) {
+        (T::S32, T::S64 | T::U64) if is_between_integers => {
+            return one(|r, o, e| r.map1(o, e, |a: u32| a as i32 as u64));
+        }
+        (T::U32, T::S64 | T::U64) if !modes.saturate => {
+            return one(|r, o, e| r.map1(o, e, |a: u32| u64::from(a)));
+        }
+        (T::S64 | T::U64, T::S32 | T::U32) if is_between_integers => {
+            return one(|r, o, e| r.map1(o, e, |a: u64| a as u32));
+        }
+        (T::U16, T::U32 | T::S32) | (T::S32 | T::U32, T::U16) if is_between_integers => {
+            return one(|r, o, e| r.map1(o, e, |a: u32| a & 0xffff));
+        }
+        (T::S16, T::S32) => return one(|r, o, e| r.map1(o, e, |a: u32| a as i16 as u32)),
+        (T::F16, T::F32) if modes.is_plain() => {
+            return one(|r, o, e| {
+                r.map1(o, e, |a: u32| {
+                    let wide = half::f16::from_bits(a as u16).to_f32();
+                    if wide.is_nan() { 0x7fff_ffff } else { wide.to_bits() }
+                })
+            });
+        }
+        (T::S32, T::F32) if modes.is_plain() => {
+            return one(|r, o, e| r.map1(o, e, |a: u32| (a as i32 as f32).to_bits()));
+        }
+        (T::U32, T::F32) if modes.is_plain() => {
+            return one(|r, o, e| r.map1(o, e, |a: u32| (a as f32).to_bits()));
+        }
+        _ => {}
+    }
+    let execute: Execute = match (from.bits() > 32, to.bits() > 32) {
+        (false, false) => |r, o, e| {
+            let convert = Conversion::unpack(o.immediate);
+            r.map1(o, e, |a: u32| convert.of(a.into()) as u32);
+        },
+        (false, true) => |r, o, e| {
+            let convert = Conversion::unpack(o.immediate);
+            r.map1(o, e, |a: u32| convert.of(a.into()));
+        },
+        (true, false) => |r, o, e| {
+            let convert = Conversion::unpack(o.immediate);
+            r.map1(o, e, |a: u64| convert.of(a) as u32);
+        },
+        (true, true) => |r, o, e| {
+            let convert = Conversion::unpack(o.immediate);
+            r.map1(o, e, |a: u64| convert.of(a));
+        },
+    };
+    // Signed results of 8 bits are extended to 16, because registers have at least 16 bits.
+    let immediate = Conversion { from, to, modes, is_integral }.pack();
+    Some(LaneRule { immediate, ..one(execute)? })
+}
+
+/// A conversion, packed into the immediate of an operation.
+#[derive(Clone, Copy)]
+struct Conversion {
+    from: T,
+    to: T,
+    modes: Modes,
+    is_integral: bool,
+}
+
+impl Conversion {
+    fn pack(self) -> u32 {
+        let types = (self.from as u32) << 8 | (self.to as u32) << 16;
+        self.modes.pack() | u32::from(self.is_integral) << 7 | types
+    }
+
+    fn unpack(bits: u32) -> Self {
+        let scalar = |bits: u32| T::of_number(bits & 0xff);
+        Self {
+            from: scalar(bits >> 8),
+            to: scalar(bits >> 16),
+            modes: Modes::unpack(bits),
+            is_integral: bits & 0x80 != 0,
+        }
+    }
+
+    fn of(self, bits: u64) -> u64 {
+        let result = float::convert(bits, self.from, self.to, self.modes, self.is_integral);
+        // Results of 8 bits stay extended to 16, as loads leave bytes in registers.
+        match self.to.bits() {
+            8 | 16 => result & 0xffff,
+            32 => result & 0xffff_ffff,
+            _ => result,
+        }
+    }
+}
+
+/// The modes that a conversion honours. Other qualifiers stay unread, and refuse the instruction.
+fn modes(request: &Request<'_>, to: T, from: T) -> Option<Modes> {
+    let is_between = |scalar: T| {
+        use T::{Bf16, F16, F32, F64, S8, S16, S32, S64, Tf32, U8, U16, U32, U64};
+        matches!(
+            scalar,
+            U8 | S8 | U16 | S16 | U32 | S32 | U64 | S64 | F16 | Bf16 | F32 | F64 | Tf32
+        )
+    };
+    if !is_between(to) || !is_between(from) {
+        return None;
+    }
+    let is_narrowed = matches!(to, T::F16 | T::Bf16 | T::Tf32);
+    Some(Modes {
+        direction: Direction::of(request.rounding())?,
+        flush: (to == T::F32 || from == T::F32) && request.has(Keyword::Ftz),
+        saturate: to != T::Tf32 && request.has(Keyword::Sat),
+        relu: is_narrowed && request.has(Keyword::Relu),
+        finite: is_narrowed && request.has(Keyword::Satfinite),
+    })
+}
+
+/// A conversion to two packed numbers: from two f32, with the first in the upper half, or from a packed pair.
+fn pair(request: &Request<'_>, to: T, from: T) -> Option<LaneRule> {
+    let ((part, 2), (source, count)) = (to.parts(), from.parts()) else { return None };
+    let is_wide = |scalar: T| matches!(scalar, T::F16 | T::Bf16);
+    let is_narrow = |scalar: T| matches!(scalar, T::E4m3 | T::E5m2 | T::E2m3 | T::E3m2 | T::E2m1);
+    let is_known = match (source, count) {
+        (T::F32, 1) => is_wide(part) || is_narrow(part) || part == T::Ue8m0,
+        (_, 2) if is_wide(source) => is_narrow(part) || part == T::Ue8m0 && source == T::Bf16,
+        (T::Ue8m0 | T::S2f6, 2) => part == T::Bf16,
+        (_, 2) => is_narrow(source) && is_wide(part),
+        _ => false,
+    };
+    if !is_known {
+        return None;
+    }
+    let rounding = request.rounding();
+    let is_random = rounding == Some(Rounding::Rs);
+    if is_random && !(count == 1 && is_wide(part)) {
+        return None;
+    }
+    let direction = if is_random { Direction::Nearest } else { Direction::of(rounding)? };
+    let modes = Modes {
+        direction,
+        relu: part != T::Ue8m0 && request.has(Keyword::Relu),
+        finite: request.has(Keyword::Satfinite),
+        ..Modes::default()
+    };
+    let immediate = Conversion { from: source, to: part, modes, is_integral: false }.pack();
+    let is_scaled = part == T::Bf16
+        && (is_narrow(source) || source == T::S2f6)
+        && request.has(Keyword::ScaledN2Ue8m0);
+    let (execute, sources): (Execute, &[T]) = match (count, is_random, is_scaled) {
+        (1, true, _) => (random_pair, &[T::F32, T::F32, T::B32]),
+        (1, ..) => (two, &[T::F32, T::F32]),
+        (_, _, true) => (scaled_pair, &[from, T::B16]),
+        _ => (packed_pair, &[from]),
+    };
+    Some(LaneRule { immediate, ..LaneRule::new(Some(execute), to, sources)? })
+}
+
+fn two(r: &mut Registers, op: &Op, exec: u32) {
+    let convert = Conversion::unpack(op.immediate);
+    let shift = convert.to.bits();
+    r.map2(op, exec, |a: u32, b: u32| {
+        (convert.of(a.into()) << shift | convert.of(b.into())) as u32
+    });
+}
+
+fn packed_pair(r: &mut Registers, op: &Op, exec: u32) {
+    let convert = Conversion::unpack(op.immediate);
+    let (from, to) = (convert.from.bits(), convert.to.bits());
+    r.map1(op, exec, |a: u32| {
+        let low = u64::from(a & ((1 << from) - 1));
+        let high = u64::from(a >> from & ((1 << from) - 1));
+        (convert.of(high) << to | convert.of(low)) as u32
+    });
+}
+
+/// `.scaled::n2::ue8m0`: each number is multiplied by its own power of two. [PTX ISA 9.1, cvt]
+fn scaled_pair(r: &mut Registers, op: &Op, exec: u32) {
+    let convert = Conversion::unpack(op.immediate);
+    let from = convert.from.bits();
+    r.map2(op, exec, |a: u32, scales: u32| {
+        let part = |place: u32| {
+            let value = float::value(a >> (from * place) & ((1 << from) - 1), convert.from);
+            let scale = float::value(scales >> (8 * place), T::Ue8m0);
+            float::round(value * scale, float::BF16, convert.modes)
+        };
+        part(1) << 16 | part(0)
+    });
+}
+
+/// The random numbers for the first and the second of two values, and their width. Hardware reads them so: `f16x2` and
+/// `bf16x2` have a half of the word each. The pairs of four values share a half, or two bytes for `e2m1x4`, which the
+/// first of a pair reads in reverse order of bits. [measured on sm_100; for `e2m3x4` and `e3m2x4` as for `e4m3x4`]
+fn random_numbers(to: T, random: u32, is_upper: bool) -> ([u32; 2], u32) {
+    let halves = [random >> 16, random & 0xffff];
+    let [upper, lower] = halves;
+    match (to, is_upper) {
+        (T::F16, _) => (halves.map(|half| half & 0x1fff), 13),
+        (T::Bf16, _) => (halves, 16),
+        (T::E2m1, true) => shared((upper & 0xff00) | lower >> 8),
+        (T::E2m1, false) => shared((upper & 0xff) << 8 | lower & 0xff),
+        (_, true) => shared(upper),
+        (_, false) => shared(lower),
+    }
+}
+
+fn shared(half: u32) -> ([u32; 2], u32) {
+    ([(half as u16).reverse_bits().into(), half], 16)
+}
+
+/// The flag of [`random_pair`] for the first pair of four.
+const UPPER: u32 = 1 << 24;
+
+/// Rounds two f32 by random bits.
+fn random_pair(r: &mut Registers, op: &Op, exec: u32) {
+    let convert = Conversion::unpack(op.immediate);
+    let is_upper = op.immediate & UPPER != 0;
+    let shift = convert.to.bits();
+    let Some((format, _)) = float::format(convert.to) else { return };
+    r.map3(op, exec, |a: u32, b: u32, random: u32| {
+        let (random, width) = random_numbers(convert.to, random, is_upper);
+        let one = |bits: u32, random: u32| {
+            let value = float::value(bits, T::F32);
+            float::round_randomly(value, format, convert.modes, (random, width))
+        };
+        one(a, random[0]) << shift | one(b, random[1])
+    });
+}
+
+/// Emits a conversion of four f32 with stochastic rounding: two pairs, and their combination.
+pub(super) fn emit_four<'m>(
+    compiler: &mut FunctionCompiler<'_, 'm>,
+    of: &PtxInstruction<'m>,
+    request: &Request<'_>,
+) -> Result<(), NotExecuted> {
+    let [to, T::F32] = *request.types else { return Err(NotExecuted) };
+    let (part, 4) = to.parts() else { return Err(NotExecuted) };
+    let is_known = request.rounding() == Some(Rounding::Rs) && request.has(Keyword::Satfinite);
+    let modes = Modes { relu: request.has(Keyword::Relu), finite: true, ..Modes::default() };
+    let [_, values, random] = of.operands else { return Err(NotExecuted) };
+    if !is_known || !request.is_read() {
+        return Err(NotExecuted);
+    }
+    let values = compiler.elements(of, values, T::F32)?;
+    let [Some(a), Some(b), Some(c), Some(d)] = values[..] else { return Err(NotExecuted) };
+    let random = compiler.source(of, random, T::B32)?;
+    let immediate = Conversion { from: T::F32, to: part, modes, is_integral: false }.pack();
+    let (upper, lower) = (compiler.new_rows(1), compiler.new_rows(1));
+    let first = compiler.emit_lanes(random_pair, upper, &[a.slot, b.slot, random]);
+    first.immediate = immediate | UPPER;
+    compiler.emit_lanes(random_pair, lower, &[c.slot, d.slot, random]).immediate = immediate;
+    let width = 2 * part.bits();
+    compiler.write_first(of, operations::pack(width), to, &[lower, upper], width)
+}
+
+/// `cvt.pack.sat`: two saturated integers, below the bits of a third source if the integers are short.
+fn integers_packed(request: &Request<'_>, to: T, from: T) -> Option<LaneRule> {
+    let is_short = to.bits() < 16;
+    let is_integer = !to.is_float() && to.bits() <= 16 && to.parts().1 == 1;
+    let expected: &[T] = if is_short { &[to, from, T::B32] } else { &[to, from] };
+    if from != T::S32 || !is_integer || request.types != expected || !request.has(Keyword::Sat) {
+        return None;
+    }
+    let execute: Execute = |r, o, e| {
+        let to = T::of_number(o.immediate);
+        let bits = to.bits();
+        let (least, most) = match to.is_signed() {
+            true => (-1 << (bits - 1), (1 << (bits - 1)) - 1),
+            false => (0, (1 << bits) - 1),
+        };
+        r.map3(o, e, |a: u32, b: u32, c: u32| {
+            let mask = (1_u32 << bits) - 1;
+            let part = |value: u32| (value as i32).clamp(least, most) as u32 & mask;
+            c.checked_shl(2 * bits).unwrap_or(0) | part(a) << bits | part(b)
+        });
+    };
+    let sources = [T::S32, T::S32, T::B32];
+    let rule = LaneRule::new(Some(execute), T::B32, &sources[..2 + usize::from(is_short)])?;
+    Some(LaneRule { immediate: to as u32, ..rule })
+}
