@@ -10,7 +10,7 @@ use super::code::{Element, MemoryKind, MemoryOp, Op};
 use super::compile::FunctionCompiler;
 use super::engine::{Engine, Stop};
 use super::fault::FaultKind;
-use super::float::{self, Modes};
+use super::float::{self, Direction, FloatOp, Modes};
 use super::memory::{Found, UNWRITTEN, joined, origin_number, unknown_because};
 use super::number::NumberType as T;
 use super::races::{FragmentKind, Performer, SharedAccess, Strength};
@@ -36,10 +36,69 @@ pub(super) enum MatrixOp {
         stride: Option<Slot>,
         is_row_major: bool,
     },
-    /// `ldmatrix` and `stmatrix`: 8 rows of 16 bytes for each register. 8 lanes hold the addresses of the rows.
-    Rows { registers: Box<[Slot]>, is_store: bool, access: MemoryOp, is_transposed: bool },
+    /// `ldmatrix` and `stmatrix`: matrices with rows of 16 bytes, whose addresses consecutive lanes hold.
+    Rows { registers: Box<[Slot]>, is_store: bool, access: MemoryOp, layout: RowLayout },
     /// `movmatrix`: transposes a matrix of 8 x 8 elements of 16 bits.
     Transpose { to: Slot, from: Slot },
+}
+
+/// The distribution of a matrix in memory over the lanes. [PTX ISA, "ldmatrix", "stmatrix"]
+#[derive(Clone, Copy, Debug)]
+pub(super) enum RowLayout {
+    /// 8 rows. A lane has four neighbouring bytes of row t / 4. Elements have `bits` in memory and a byte in registers.
+    Rows { bits: u32 },
+    /// 8 rows of 16-bit elements. A lane has two neighbours of column t / 4.
+    Columns,
+    /// 16 rows of bytes in two registers: four neighbours of column t / 4, and of column t / 4 + 8.
+    WideColumns { bits: u32 },
+    /// The accumulators of a product with 16 rows and 8 columns, as bytes. The rows in memory are the columns.
+    Accumulators,
+}
+
+impl RowLayout {
+    /// The number of rows of a matrix, and of its registers.
+    fn size(self) -> (usize, usize) {
+        if let Self::WideColumns { .. } = self { (16, 2) } else { (8, 1) }
+    }
+
+    /// The row and the byte in it of a lane's byte of a register.
+    fn place(self, lane: usize, register: usize, byte: usize) -> (usize, usize) {
+        let (group, thread) = (lane / 4, lane % 4);
+        match self {
+            Self::Rows { .. } => (group, 4 * thread + byte),
+            Self::Columns => (2 * thread + byte / 2, 2 * group + byte % 2),
+            Self::WideColumns { .. } => (4 * thread + byte, group + 8 * register),
+            Self::Accumulators => (2 * thread + byte % 2, group + 8 * (byte / 2)),
+        }
+    }
+
+    /// The lane that holds the element of a byte in memory; `None` for padding.
+    fn holder(self, row: usize, byte: usize) -> Option<usize> {
+        let (group, thread) = match self {
+            Self::Rows { bits } | Self::WideColumns { bits } => {
+                let element = 8 * byte / bits.max(1) as usize;
+                match self {
+                    _ if element >= 16 => return None,
+                    Self::Rows { .. } => (row, element / 4),
+                    _ => (element % 8, row / 4),
+                }
+            }
+            Self::Columns => (byte / 2, row / 2),
+            Self::Accumulators => (byte % 8, row / 2),
+        };
+        Some(4 * group + thread)
+    }
+
+    /// Spreads the 16 packed elements of a row over 16 bytes.
+    fn unpack(self, row: &mut [u8; 16]) {
+        let (Self::Rows { bits } | Self::WideColumns { bits }) = self else { return };
+        if bits < 8 {
+            let packed = u128::from_le_bytes(*row);
+            for (place, byte) in (0..).zip(row) {
+                *byte = (packed >> (bits * place)) as u8 & ((1 << bits) - 1);
+            }
+        }
+    }
 }
 
 /// `D = A * B + C`.
@@ -53,6 +112,8 @@ pub(super) struct Multiply {
     /// For products of single bits: `.and.popc` rather than `.xor.popc`.
     is_and: bool,
     is_saturated: bool,
+    /// The rounding of products of f64.
+    modes: Modes,
 }
 
 /// A matrix that is distributed over the registers of a warp.
@@ -254,7 +315,7 @@ pub(super) fn decode<'m>(
             let from = single(compiler, of, from, T::B32)?;
             Some(MatrixOp::Transpose { to, from })
         }
-        _ => matrix_rows(compiler, of),
+        _ => matrix_rows(compiler, of, types),
     }
 }
 
@@ -341,7 +402,16 @@ fn multiply<'m>(
     let c = part(c, types[3], Layout::Accumulator, (m, n))?;
     let (is_and, is_saturated) = (has(of, Keyword::And), has(of, Keyword::Satfinite));
     let size = [m, n, k];
-    let whole = Multiply { size, a, b, c, d, is_and, is_saturated };
+    let rounding = of.first(|kind| match kind {
+        QualifierKind::Rounding(rounding) => Some(rounding),
+        _ => None,
+    });
+    if rounding.is_some() && types[1] != T::F64 {
+        return None;
+    }
+    let direction = Direction::of(rounding.map(|found| found.0))?;
+    let modes = Modes { direction, ..Modes::default() };
+    let whole = Multiply { size, a, b, c, d, is_and, is_saturated, modes };
     if !is_in_quads {
         return Some(MatrixOp::Multiply([whole].into()));
     }
@@ -396,20 +466,35 @@ fn fragment<'m>(
 fn matrix_rows<'m>(
     compiler: &mut FunctionCompiler<'_, 'm>,
     of: &PtxInstruction<'m>,
+    types: &[T],
 ) -> Option<MatrixOp> {
-    if shape(of)? != [8, 8, 0] {
-        return None;
-    }
     let is_store = of.opcode == Opcode::StMatrix;
+    let is_transposed = has(of, Keyword::Trans);
+    let bits = if has(of, Keyword::B6x16P32) {
+        6
+    } else if has(of, Keyword::B4x16P64) {
+        4
+    } else {
+        types.first()?.bits()
+    };
+    let layout = match (shape(of)?, bits, is_store, is_transposed) {
+        ([8, 8, 0], 16, _, false) => RowLayout::Rows { bits: 8 },
+        ([8, 8, 0], 16, _, true) => RowLayout::Columns,
+        ([8, 16, 0], 4 | 6, false, false) => RowLayout::Rows { bits },
+        ([16, 16, 0], 4 | 6 | 8, false, true) => RowLayout::WideColumns { bits },
+        ([16, 8, 0], 8, true, true) => RowLayout::Accumulators,
+        _ => return None,
+    };
     let operand = of.operands.get(usize::from(is_store))?;
     let elements = compiler.elements(of, operand, T::B32).ok()?;
     let registers: Option<Box<[Slot]>> =
         elements.iter().map(|element| element.map(|element| element.slot)).collect();
     // Each register needs the addresses of eight lanes.
-    let registers = registers.filter(|registers| matches!(registers.len(), 1 | 2 | 4));
+    let (_, of_matrix) = layout.size();
+    let registers = registers
+        .filter(|all| matches!(all.len(), 1 | 2 | 4) && all.len().is_multiple_of(of_matrix));
     let access = access(compiler, of, is_store, T::B8, 16)?;
-    let is_transposed = has(of, Keyword::Trans);
-    Some(MatrixOp::Rows { registers: registers?, is_store, access, is_transposed })
+    Some(MatrixOp::Rows { registers: registers?, is_store, access, layout })
 }
 
 /// The access of a matrix, for its address and for observers.
@@ -469,9 +554,9 @@ pub(super) fn execute(
             let mut run = Transfer { warp, path, op, access, engine };
             run.fragment(fragment, *is_store, *stride, *is_row_major, exec)
         }
-        MatrixOp::Rows { registers, is_store, access, is_transposed } => {
+        MatrixOp::Rows { registers, is_store, access, layout } => {
             let mut run = Transfer { warp, path, op, access, engine };
-            run.rows(registers, *is_store, *is_transposed, exec)
+            run.rows(registers, *is_store, *layout, exec)
         }
     }
 }
@@ -511,7 +596,14 @@ impl Multiply {
                     for inner in 0..k {
                         for column in 0..n {
                             let sum = &mut sums[row * n + column];
-                            *sum = a[row * k + inner].mul_add(b[inner * n + column], *sum);
+                            let factors = [a[row * k + inner], b[inner * n + column]];
+                            *sum = if self.modes.is_plain() {
+                                factors[0].mul_add(factors[1], *sum)
+                            } else {
+                                let sources = [factors[0], factors[1], *sum].map(f64::to_bits);
+                                let rounded = float::wide(FloatOp::Fma, self.modes, sources);
+                                f64::from_bits(rounded)
+                            };
                         }
                     }
                 }
@@ -755,36 +847,32 @@ impl Transfer<'_, '_> {
         &mut self,
         slots: &[Slot],
         is_store: bool,
-        is_transposed: bool,
+        layout: RowLayout,
         exec: u32,
     ) -> Result<(), Stop> {
         self.count(is_store);
         let addresses = self.addresses(exec)?;
-        // The elements of lane t: two neighbours of 16 bits in row t / 4, or in column t / 4 if transposed.
-        let element = |lane: usize, part: usize| {
-            let (along, across) = (lane % 4 * 2 + part, lane / 4);
-            if is_transposed { (along, across) } else { (across, along) }
-        };
+        let (count, of_matrix) = layout.size();
         let mut seen = LaneBytes::default();
         let mut done = 0;
-        for (matrix, slot) in slots.iter().enumerate() {
-            let mut rows = [[0_u8; 16]; 8];
+        for (matrix, slots) in slots.chunks(of_matrix).enumerate() {
+            let mut rows = [[0_u8; 16]; 16];
             let mut flags = 0;
             if is_store {
                 let registers = &self.warp.frames[self.path.frame].registers;
-                let values = registers.get::<u32>(*slot);
-                for (lane, value) in values.iter().enumerate() {
-                    for part in 0..2 {
-                        let (row, column) = element(lane, part);
-                        let half = (value >> (16 * part)) as u16;
-                        rows[row][2 * column..2 * column + 2].copy_from_slice(&half.to_le_bytes());
+                for (register, slot) in slots.iter().enumerate() {
+                    for (lane, value) in registers.get::<u32>(*slot).iter().enumerate() {
+                        for (part, byte) in value.to_le_bytes().into_iter().enumerate() {
+                            let (row, column) = layout.place(lane, register, part);
+                            rows[row][column] = byte;
+                        }
                     }
                 }
-                let unknown = registers.unknown(*slot) & exec != 0;
-                flags = self.unknown_flags(unknown.then(|| registers.origin(*slot)));
+                let unknown = slots.iter().find(|slot| registers.unknown(**slot) & exec != 0);
+                flags = self.unknown_flags(unknown.map(|slot| registers.origin(*slot)));
             }
-            for (row, bytes) in rows.iter_mut().enumerate() {
-                let lane = 8 * matrix + row;
+            for (row, bytes) in rows.iter_mut().take(count).enumerate() {
+                let lane = count * matrix + row;
                 let moved = self.transfer(addresses[lane], bytes, &mut flags, is_store, lane);
                 let Some(moved) = moved else { continue };
                 done |= 1 << lane;
@@ -793,29 +881,28 @@ impl Transfer<'_, '_> {
                     continue;
                 }
                 // Each element belongs to the lane that holds it, and not to the one with the row's address.
-                for column in 0..8 {
-                    let (across, along) = if is_transposed { (column, row) } else { (row, column) };
-                    let holder = Performer::Lane(across * 4 + along / 2);
-                    self.check_race(&moved, 2 * column..2 * column + 2, holder);
+                for byte in 0..16 {
+                    if let Some(holder) = layout.holder(row, byte) {
+                        self.check_race(&moved, byte..byte + 1, Performer::Lane(holder));
+                    }
                 }
             }
             if is_store {
                 continue;
             }
-            let out: [u32; LANES] = std::array::from_fn(|lane| {
-                let half = |part: usize| {
-                    let (row, column) = element(lane, part);
-                    u32::from(u16::from_le_bytes([
-                        rows[row][2 * column],
-                        rows[row][2 * column + 1],
-                    ]))
-                };
-                half(0) | half(1) << 16
-            });
-            let registers = &mut self.warp.frames[self.path.frame].registers;
-            registers.put(*slot, &out, exec);
+            rows.iter_mut().for_each(|row| layout.unpack(row));
             let origin = origin_number(flags).map(|number| self.engine.origins.get(number));
-            mark(registers, &[*slot], origin);
+            let registers = &mut self.warp.frames[self.path.frame].registers;
+            for (register, slot) in slots.iter().enumerate() {
+                let out: [u32; LANES] = std::array::from_fn(|lane| {
+                    u32::from_le_bytes(std::array::from_fn(|part| {
+                        let (row, column) = layout.place(lane, register, part);
+                        rows[row][column]
+                    }))
+                });
+                registers.put(*slot, &out, exec);
+                mark(registers, &[*slot], origin);
+            }
         }
         let kind = if is_store { AccessKind::Store } else { AccessKind::Load };
         let access = (kind, self.access.space, self.access.bytes());

@@ -99,7 +99,7 @@ opcodes! {
     Membar = "membar" ["cta gl sys proxy alias"], Min = "min" ["ftz NaN xorsign abs relu"],
     Mma = "mma" [
         MATRIX,
-        "sp sp::ordered_metadata block_scale scale_vec::1X scale_vec::2X scale_vec::4X kind::mxf8f6f4 \
+        "rn rz rm rp sp sp::ordered_metadata block_scale scale_vec::1X scale_vec::2X scale_vec::4X kind::mxf8f6f4 \
          kind::mxf4 kind::mxf4nvf4 kind::f8f6f4",
     ],
     Mov = "mov" [], MovMatrix = "movmatrix" ["sync aligned m8n8 trans"],
@@ -163,7 +163,7 @@ opcodes! {
     Wgmma = "wgmma" [
         "fence commit_group wait_group mma_async sp sync aligned satfinite and popc",
     ],
-    Wmma = "wmma" [MATRIX, SPACE, "load store mma a b c d"], Xor = "xor" [],
+    Wmma = "wmma" [MATRIX, SPACE, "load store mma a b c d rn rz rm rp"], Xor = "xor" [],
 }
 
 /// A row of the table by name: the opcode, and its qualifiers apart from types.

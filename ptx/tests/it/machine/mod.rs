@@ -13,6 +13,7 @@ mod kernels;
 mod launches;
 mod matrices;
 mod operands;
+mod ordinary;
 mod public;
 mod reports;
 mod surroundings;
