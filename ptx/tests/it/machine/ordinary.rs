@@ -855,9 +855,9 @@ fn selectors_merges_and_masks_of_video_instructions() {
         ("vadd4.u32.u32.u32 %r4.b20, %r5, %r6, %r7", 0x117e_3311),
         ("vsub2.s32.s32.s32.sat %r4.h1, %r5, %r6, %r7", 0x8000_3344),
         ("vmin4.u32.u32.u32 %r4, %r5.b7210, %r6.b3333, 0", 0x7f7f_0180),
-        ("vmax2.s32.s32.s32 %r4, %r5.h23, %r6.h10, 0", 0x8012_7fff),
+        ("vmax2.s32.s32.s32 %r4, %r5.h23, %r6.h10, 0", 0x807f_7fff),
         ("vset4.u32.u32.lt %r4, %r5, %r6, %r7", 0x0001_0100),
-        ("vset4.s32.s32.ge.add %r4, %r5, %r6, 10", 11),
+        ("vset4.s32.s32.ge.add %r4, %r5, %r6, 10", 12),
         ("vset2.s32.s32.ne %r4.h0, %r5, %r5, %r7", 0x1122_0000),
     ];
     for (instruction, expected) in rows {
