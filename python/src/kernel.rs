@@ -130,6 +130,8 @@ pub(crate) struct KernelFault {
     instruction: String,
     /// The function that contains the instruction.
     function: String,
+    /// The file of the source that `.loc` and `.file` name; `None` if the module does not name one.
+    source_file: Option<String>,
     /// The line of the source that `.loc` names; `None` if the module does not name one.
     source_line: Option<u32>,
     /// The block's index, x first.
@@ -157,6 +159,7 @@ impl KernelFault {
             line: fault.line,
             instruction,
             function: fault.function.to_string(),
+            source_file: fault.source_file.as_deref().map(str::to_owned),
             source_line: fault.source_line,
             block: fault.block.into(),
             thread: fault.thread.into(),
@@ -168,7 +171,9 @@ impl KernelFault {
             }),
             distance: nearest.map(|nearest| match nearest.side {
                 AllocationSide::After => nearest.distance as i64,
-                AllocationSide::Before | AllocationSide::Inside => -(nearest.distance as i64),
+                AllocationSide::Before | AllocationSide::Inside => {
+                    (nearest.distance as i64).wrapping_neg()
+                }
             }),
         }
     }
@@ -184,9 +189,10 @@ impl KernelFault {
     }
 
     fn __str__(&self) -> String {
-        let source = match self.source_line {
-            Some(line) => format!(" (source line {line})"),
-            None => String::new(),
+        let source = match (&self.source_file, self.source_line) {
+            (Some(file), Some(line)) => format!(" ({file}:{line})"),
+            (None, Some(line)) => format!(" (source line {line})"),
+            (_, None) => String::new(),
         };
         format!(
             "line {}{source}: {}\n  in `{}` by thread {:?} of block {:?}: {}",
@@ -214,6 +220,9 @@ impl SkippedInstruction {
         format!("SkippedInstruction(line={line}, text='{text}', count={count})")
     }
 }
+
+/// The most bytes of the trace of a launch.
+const MAX_TRACE_BYTES: u64 = 1 << 30;
 
 /// A parameter: its bytes, or a pointer, as the number of a buffer and an offset in bytes.
 enum Argument {
@@ -431,7 +440,10 @@ fn run(
         let failed = |error: std::io::Error| Failure::of(&error, ErrorKind::System);
         let begin = || {
             let source = import_source(Path::new(&text.name));
-            LaunchTrace::new(&kernel, &launch, false, source, Cursor::new(Vec::new()))
+            let output = Cursor::new(Vec::new());
+            let trace = LaunchTrace::new(&kernel, &launch, false, source, output)?;
+            // It is in memory. What is left out is noted in the trace.
+            Ok(trace.limit(MAX_TRACE_BYTES))
         };
         let mut trace = traces.then(begin).transpose().map_err(failed)?;
         let observer = trace.as_mut().map(|trace| trace as &mut dyn MemoryObserver);

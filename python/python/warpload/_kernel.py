@@ -44,7 +44,7 @@ class Launch:
     fault_count: int
     """The number of faults."""
     faults: tuple[KernelFault, ...]
-    """The first 1,000 faults, in the order in which they happened."""
+    """The first faults in the order in which they happened, at most 20 of each kind at each instruction."""
     skipped: tuple[SkippedInstruction, ...]
     """The instructions that were skipped because they are not supported, such as texture instructions, in the order
     of the text."""

@@ -513,6 +513,11 @@ class KernelFault:
         A description of the fault.
         """
     @property
+    def source_file(self, /) -> str | None:
+        """
+        The file of the source that `.loc` and `.file` name; `None` if the module does not name one.
+        """
+    @property
     def source_line(self, /) -> int | None:
         """
         The line of the source that `.loc` names; `None` if the module does not name one.

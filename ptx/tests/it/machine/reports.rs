@@ -25,17 +25,17 @@ again: ld.global.u32 %r2, [%rd1+4096];
 
 #[test]
 fn faults_of_one_instruction_do_not_hide_the_others() {
-    let result = launched(NOISY, threads(64)).result;
+    let result = launched(NOISY, threads(32)).result;
     let totals: Vec<(&str, u64)> =
         result.fault_totals.iter().map(|total| (total.kind, total.count)).collect();
-    assert_eq!(totals, [("out_of_bounds", 6400), ("misaligned", 64), ("trap", 1)]);
-    assert_eq!(result.fault_count, 6465);
+    assert_eq!(totals, [("out_of_bounds", 3200), ("misaligned", 32), ("trap", 1)]);
+    assert_eq!(result.fault_count, 3233);
     let recorded =
         |kind: &str| result.faults.iter().filter(|fault| fault.kind.name() == kind).count();
     assert_eq!(["out_of_bounds", "misaligned", "trap"].map(recorded), [20, 20, 1]);
-    let kinds = [("misaligned", 64), ("out_of_bounds", 6400), ("trap", 1)];
+    let kinds = [("misaligned", 32), ("out_of_bounds", 3200), ("trap", 1)];
     assert_eq!(result.fault_kinds().into_iter().collect::<Vec<_>>(), kinds);
-    assert_eq!(result.verdict(), "6465 faults (64 misaligned, 6400 out of bounds, 1 trap)");
+    assert_eq!(result.verdict(), "3233 faults (32 misaligned, 3200 out of bounds, 1 trap)");
     for total in &result.fault_totals {
         let first = &result.faults[total.first];
         assert_eq!((first.statement, first.kind.name()), (total.statement, total.kind));
