@@ -1,15 +1,16 @@
 //! Executes the loads, stores, atomic operations and asynchronous copies of a warp.
 
-use super::code::{Atomic, Base, Element, Mbarrier, MemoryKind, MemoryOp, Op};
+use super::code::{Atomic, Base, CopiedPart, Element, Mbarrier, MemoryKind, MemoryOp, Op};
 use super::engine::{Engine, HINTS, Stop};
-use super::fault::FaultKind;
+use super::fault::{FaultKind, MbarrierFault};
+use super::mbarrier::State;
 use super::memory::{
     AddressedSpace, Found, Memories, Missing, UNKNOWN, UNWRITTEN, joined, origin_number,
     unknown_because,
 };
 use super::number::NumberType as T;
 use super::races::{Performer, SharedAccess, Strength};
-use super::registers::{Registers, Slot};
+use super::registers::{Origin, Registers, Slot};
 use super::warp::{Path, Warp, lanes};
 use warpload::lane::LANES;
 
@@ -39,6 +40,7 @@ pub(super) fn execute(
     engine.polls += u64::from(polls);
     let mut addresses = [0; LANES];
     find_addresses(warp, path, access.base, access.offset, exec, &mut addresses)?;
+    truncate(access, &mut addresses);
     let addresses = &addresses;
     let mut run = Access { warp, path, op, access, exec, addresses };
     match access.kind {
@@ -46,10 +48,10 @@ pub(super) fn execute(
         MemoryKind::Store => run.store(engine),
         MemoryKind::Atomic(operation) => run.atomic(operation, engine),
         MemoryKind::Mbarrier(operation) => run.mbarrier(operation, engine),
-        MemoryKind::Copy { source, source_offset, bytes, source_size } => {
+        MemoryKind::Copy { source, source_offset, bytes, part } => {
             let mut from = [0; LANES];
             find_addresses(run.warp, path, source, source_offset, exec, &mut from)?;
-            run.copy(&from, bytes, source_size, engine)
+            run.copy(&from, bytes, part, engine)
         }
     }?;
     if let (Some(races), true) = (&mut engine.races, access.is_ordered) {
@@ -101,6 +103,15 @@ pub(super) fn find_addresses(
     Ok(())
 }
 
+/// Reduces addresses of shared and local memory in 64-bit registers to 32 bits, as hardware does.
+#[inline(always)]
+pub(super) fn truncate(access: &MemoryOp, addresses: &mut [u64; LANES]) {
+    let is_wide = matches!(access.base, Base::Register { is_wide: true, .. });
+    if is_wide && matches!(access.space, AddressedSpace::Shared | AddressedSpace::Local) {
+        addresses.iter_mut().for_each(|address| *address &= 0xffff_ffff);
+    }
+}
+
 #[inline(always)]
 fn add_wide(addresses: &mut [u64; LANES], bases: &[u64; LANES], offset: u64) {
     for lane in 0..LANES {
@@ -122,13 +133,14 @@ pub(super) fn parts<'p>(
     engine: &'p mut Engine<'_>,
 ) -> (Memories<'p>, &'p mut Registers) {
     let frame = &mut warp.frames[path.frame];
-    let local_size = frame.local_base + engine.code.functions[frame.function].local_bytes;
+    let local_size = frame.end(engine.code);
     let memories = Memories {
         global: &mut *engine.memory,
         shared: &mut engine.shared,
         local: &mut warp.local,
         map: engine.map,
         local_size,
+        local_ends: frame.stack.as_deref(),
         hint: &mut engine.hints[path.pc as usize % HINTS],
     };
     (memories, &mut frame.registers)
@@ -235,6 +247,9 @@ impl Access<'_, '_> {
         let mut offsets = [0; LANES];
         let found = memories.find_all(self.access.space, self.addresses, bytes, exec, &mut offsets);
         let Some(found) = found else { return false };
+        if !memories.is_writable(found) {
+            return false;
+        }
         let values = &mut memories.at_mut(found).0.values[..];
         for (place, element) in self.access.elements.iter().enumerate() {
             let Some(element) = element else { continue };
@@ -370,7 +385,7 @@ impl Access<'_, '_> {
                     part.fill(*mark);
                 }
             }
-            match memories.find(self.access.space, self.addresses[lane], bytes, lane) {
+            match memories.find_written(self.access.space, self.addresses[lane], bytes, lane) {
                 Ok(found) => {
                     let (region, offset) = memories.at_mut(found);
                     let end = offset + bytes as usize;
@@ -428,6 +443,9 @@ impl Access<'_, '_> {
         let mut offsets = [0; LANES];
         let found = memories.find_all(self.access.space, self.addresses, bytes, exec, &mut offsets);
         let found = found?;
+        if !memories.is_writable(found) {
+            return None;
+        }
         let mut is_changed = false;
         let flushes = flushes(operation, scalar, found);
         let values = &mut memories.at_mut(found).0.values[..];
@@ -469,7 +487,7 @@ impl Access<'_, '_> {
         let mut lost_results: Vec<(Slot, u8)> = Vec::new();
         for lane in lanes(self.exec) {
             let (mut memories, registers) = parts(self.warp, self.path, engine);
-            let found = memories.find(self.access.space, self.addresses[lane], bytes, lane);
+            let found = memories.find_written(self.access.space, self.addresses[lane], bytes, lane);
             let found = match found {
                 Ok(found) => found,
                 Err(missing) => {
@@ -552,11 +570,18 @@ impl Access<'_, '_> {
         &mut self,
         from: &[u64; LANES],
         bytes: u32,
-        source_size: Option<Slot>,
+        part: CopiedPart,
         engine: &mut Engine<'_>,
     ) -> Result<(), Stop> {
-        if let Some(slot) = source_size {
-            self.warp.need(self.path, slot, self.exec, "the size of a copy")?;
+        match part {
+            CopiedPart::All => {}
+            CopiedPart::Bytes(slot) => {
+                self.warp.need(self.path, slot, self.exec, "the size of a copy")?;
+            }
+            CopiedPart::Unless(slot) => {
+                let what = "the predicate that makes a copy ignore its source";
+                self.warp.need(self.path, slot, self.exec, what)?;
+            }
         }
         engine.counts.loads += 1;
         engine.counts.stores += 1;
@@ -565,12 +590,17 @@ impl Access<'_, '_> {
         let mut shared: Vec<(usize, usize, u32)> = Vec::new();
         for lane in lanes(self.exec) {
             let (mut memories, registers) = parts(self.warp, self.path, engine);
-            let read = match source_size {
-                Some(slot) => registers.get::<u32>(slot)[lane].min(bytes),
-                None => bytes,
+            let read = match part {
+                CopiedPart::All => bytes,
+                CopiedPart::Bytes(slot) => registers.get::<u32>(slot)[lane],
+                CopiedPart::Unless(slot) if registers.predicate(slot) >> lane & 1 != 0 => 0,
+                CopiedPart::Unless(_) => bytes,
             };
             let mut values = [0; 16];
             let mut flags = [0; 16];
+            // More bytes than are copied: the effect is undefined.
+            let is_undefined = read > bytes;
+            let read = read.min(bytes);
             let mut fault = None;
             if read > 0 {
                 // The source must be aligned as a whole, but only the bytes that are read must be inside the
@@ -599,8 +629,13 @@ impl Access<'_, '_> {
                     None => fault = Some((Missing::Misaligned, from[lane])),
                 }
             }
+            if is_undefined {
+                let origin = Origin::Undefined(self.op.statement);
+                flags = [unknown_because(engine.origins.number(origin)); 16];
+            }
+            let (mut memories, _) = parts(self.warp, self.path, engine);
             if fault.is_none() {
-                match memories.find(self.access.space, self.addresses[lane], bytes, lane) {
+                match memories.find_written(self.access.space, self.addresses[lane], bytes, lane) {
                     Ok(found) => {
                         let (region, offset) = memories.at_mut(found);
                         let place = offset..offset + bytes as usize;
@@ -633,94 +668,113 @@ impl Access<'_, '_> {
         Ok(())
     }
 
-    /// Executes an operation on an mbarrier. Its word has the phase in bit 63, the expected arrivals of a phase from
-    /// bit 32 on, and the pending ones from bit 0 on. This is not the layout of hardware, which is opaque to programs.
+    /// Executes an operation on an mbarrier.
     fn mbarrier(&mut self, operation: Mbarrier, engine: &mut Engine<'_>) -> Result<(), Stop> {
-        const COUNT: u64 = (1 << 20) - 1;
-        const PHASE: u64 = 1 << 63;
         let result = self.access.elements.first().copied().flatten();
         let what = match operation {
             Mbarrier::Wait { is_parity: true } => "the parity of an mbarrier's phase",
             Mbarrier::Wait { is_parity: false } => "the state of an mbarrier's phase",
             _ => "the count of an mbarrier operation",
         };
-        self.warp.need(self.path, self.op.a, self.exec, what)?;
+        if let Err(stop) = self.warp.need(self.path, self.op.a, self.exec, what) {
+            self.forget_mbarriers(operation, engine);
+            return Err(stop);
+        }
         if matches!(operation, Mbarrier::Wait { .. }) {
             self.need_mbarrier(engine)?;
         }
         let mut has_failed = false;
         for lane in lanes(self.exec) {
             let (mut memories, registers) = parts(self.warp, self.path, engine);
-            let found = memories.find(self.access.space, self.addresses[lane], 8, lane);
-            let found = match found {
-                Ok(found) => found,
-                Err(missing) => {
-                    self.missing(lane, missing, 8, engine);
-                    continue;
-                }
-            };
             let argument = match operation {
                 Mbarrier::Wait { is_parity: false } => registers.get::<u64>(self.op.a)[lane],
                 _ => registers.get::<u32>(self.op.a)[lane].into(),
             };
-            let (region, offset) = memories.at_mut(found);
-            let is_unwritten = region.flags(offset..offset + 8) & UNWRITTEN != 0;
-            // An operation that is not executed may have changed it.
-            let before = match operation {
-                Mbarrier::Init | Mbarrier::Invalidate => 0,
-                _ => region.flags(offset..offset + 8) & !UNWRITTEN,
+            let fault = match memories.find(self.access.space, self.addresses[lane], 8, lane) {
+                Ok(Found::Shared(offset)) => {
+                    let region = memories.at_mut(Found::Shared(offset)).0;
+                    let is_unwritten = region.flags(offset..offset + 8) & UNWRITTEN != 0;
+                    // An operation that is not executed may have changed it.
+                    let before = match operation {
+                        Mbarrier::Init => 0,
+                        _ => region.flags(offset..offset + 8) & !UNWRITTEN,
+                    };
+                    let word = read(&region.values, offset, 8);
+                    let outcome = operate(operation, argument, word);
+                    if is_unwritten && operation != Mbarrier::Init {
+                        self.check_written(1 << lane, engine);
+                    }
+                    self.check_races(&[(lane, offset, u32::MAX)], writes(operation), 8, engine);
+                    let (memories, registers) = &mut parts(self.warp, self.path, engine);
+                    let region = memories.at_mut(Found::Shared(offset)).0;
+                    match outcome {
+                        _ if before & UNKNOWN != 0 => {
+                            self.lose(result, lane, before, engine);
+                            continue;
+                        }
+                        Ok((new, value)) => {
+                            if let Some(place) = region.values.get_mut(offset..offset + 8) {
+                                place.copy_from_slice(&new.to_le_bytes());
+                            }
+                            region.mark(offset..offset + 8, 0);
+                            let is_wait = matches!(operation, Mbarrier::Wait { .. });
+                            has_failed |= is_wait && value == 0;
+                            if let Some(element) = result {
+                                if is_wait {
+                                    let lanes = (value as u32) << lane;
+                                    registers.set_predicate(element.slot, lanes, 1 << lane);
+                                } else {
+                                    let rows = element.rows;
+                                    registers.set_lane(element.slot, rows, lane, value.into());
+                                }
+                                registers.know(element.slot, 1 << lane);
+                            }
+                            let is_phase_over =
+                                operation != Mbarrier::Init && (new ^ word) >> 63 != 0;
+                            let is_waited = is_wait && value != 0;
+                            self.order(operation, offset, lane, is_phase_over, is_waited, engine);
+                            continue;
+                        }
+                        Err(fault) => FaultKind::Mbarrier(fault),
+                    }
+                }
+                Ok(_) => FaultKind::Mbarrier(MbarrierFault::NotShared),
+                Err(missing) => FaultKind::of_missing(missing, 8),
             };
-            let state = read(&region.values, offset, 8);
-            let (phase, expected, missing) = (state & PHASE, state >> 32 & COUNT, state & COUNT);
-            let arrive = |expected: u64, missing: u64| match missing {
-                0 => (phase ^ PHASE) | expected << 32 | expected,
-                _ => phase | expected << 32 | missing,
-            };
-            let count = argument & COUNT;
-            let new = match operation {
-                Mbarrier::Init => count << 32 | count,
-                Mbarrier::Invalidate => 0,
-                Mbarrier::Arrive | Mbarrier::ArriveNoComplete => {
-                    arrive(expected, missing.saturating_sub(count))
-                }
-                Mbarrier::ArriveDrop => {
-                    arrive(expected.saturating_sub(count), missing.saturating_sub(count))
-                }
-                Mbarrier::Wait { .. } | Mbarrier::ExpectTx => state,
-            };
-            if let Some(place) = region.values.get_mut(offset..offset + 8) {
-                place.copy_from_slice(&new.to_le_bytes());
-            }
-            region.mark(offset..offset + 8, before);
-            let is_phase_over = operation != Mbarrier::Init && (new ^ state) & PHASE != 0;
-            let mut is_waited = false;
-            if let Some(element) = result {
-                if let Mbarrier::Wait { is_parity } = operation {
-                    let waited = if is_parity { (argument & 1) << 63 } else { argument & PHASE };
-                    let is_over = phase != waited;
-                    has_failed |= !is_over;
-                    is_waited = is_over;
-                    registers.set_predicate(element.slot, u32::from(is_over) << lane, 1 << lane);
-                } else {
-                    registers.set_lane(element.slot, element.rows, lane, state.into());
-                }
-                registers.know(element.slot, 1 << lane);
-                if let Some(number) = origin_number(before) {
-                    let origin = engine.origins.get(number);
-                    let registers = &mut self.warp.frames[self.path.frame].registers;
-                    registers.forget(element.slot, 1 << lane, origin);
-                }
-            }
-            if is_unwritten && operation != Mbarrier::Init {
-                self.check_written(1 << lane, engine);
-            }
-            if let Found::Shared(at) = found {
-                self.check_races(&[(lane, at, u32::MAX)], writes(operation), 8, engine);
-                self.order(operation, at, lane, is_phase_over, is_waited, engine);
-            }
+            let origin = Origin::Undefined(self.op.statement);
+            let flags = unknown_because(engine.origins.number(origin));
+            self.lose(result, lane, flags, engine);
+            self.fault(lane, fault, engine);
         }
         engine.yields |= has_failed;
         Ok(())
+    }
+
+    /// Makes the result in a lane unknown, for the reason in the flags of memory.
+    fn lose(&mut self, result: Option<Element>, lane: usize, flags: u8, engine: &Engine<'_>) {
+        if let (Some(element), Some(number)) = (result, origin_number(flags)) {
+            let origin = engine.origins.get(number);
+            let registers = &mut self.warp.frames[self.path.frame].registers;
+            registers.forget(element.slot, 1 << lane, origin);
+        }
+    }
+
+    /// Makes the mbarriers unknown that lanes with an unknown count would change. Otherwise other lanes would wait for an
+    /// arrival that never comes.
+    fn forget_mbarriers(&mut self, operation: Mbarrier, engine: &mut Engine<'_>) {
+        if matches!(operation, Mbarrier::Wait { .. }) {
+            return;
+        }
+        let registers = &self.warp.frames[self.path.frame].registers;
+        let unknown = registers.unknown(self.op.a) & self.exec;
+        let flags = unknown_because(engine.origins.number(registers.origin(self.op.a)));
+        let (mut memories, _) = parts(self.warp, self.path, engine);
+        for lane in lanes(unknown) {
+            let found = memories.find(self.access.space, self.addresses[lane], 8, lane);
+            if let Ok(Found::Shared(offset)) = found {
+                memories.shared.mark(offset..offset + 8, flags);
+            }
+        }
     }
 
     /// Checks that the mbarriers of a wait are known. A wait for one that an instruction would complete which is not
@@ -776,11 +830,16 @@ impl Access<'_, '_> {
         let Some(races) = &mut engine.races else { return };
         let warp = self.warp.number;
         match operation {
-            Mbarrier::Arrive | Mbarrier::ArriveDrop | Mbarrier::ArriveNoComplete => {
+            Mbarrier::Arrive(_) | Mbarrier::ArriveLater => {
                 races.arrive_at(at, warp, lane);
             }
             Mbarrier::Wait { .. } if is_waited => races.acquire(warp, 1 << lane),
-            Mbarrier::Wait { .. } | Mbarrier::Init | Mbarrier::Invalidate | Mbarrier::ExpectTx => {}
+            // "The expect-tx and complete-tx operations do not involve any memory ordering."
+            Mbarrier::Wait { .. }
+            | Mbarrier::Init
+            | Mbarrier::Invalidate
+            | Mbarrier::ExpectTx
+            | Mbarrier::CompleteTx => {}
         }
         if is_phase_over {
             races.end_phase(at);
@@ -800,6 +859,26 @@ impl Access<'_, '_> {
         let access = (kind, self.access.space, self.access.bytes());
         engine.observe(self.op, self.warp.number, access, lanes, self.addresses, values);
     }
+}
+
+/// The new word of an mbarrier, and the result of the operation: the token, or whether a phase is over.
+fn operate(operation: Mbarrier, argument: u64, word: u64) -> Result<(u64, u64), MbarrierFault> {
+    if operation == Mbarrier::Init {
+        return Ok((State::new(argument)?.word(), 0));
+    }
+    let state = State::of_word(word)?;
+    let new = match operation {
+        Mbarrier::Init | Mbarrier::Invalidate => 0,
+        Mbarrier::Arrive(how) => state.arrive(how, argument)?.word(),
+        Mbarrier::ExpectTx => state.expect(argument as i64)?.word(),
+        Mbarrier::CompleteTx => state.expect(-(argument as i64))?.word(),
+        Mbarrier::ArriveLater => word,
+        Mbarrier::Wait { is_parity } => {
+            let phase = if is_parity { argument & 1 } else { argument >> 63 };
+            return Ok((word, u64::from(state.phase != (phase != 0))));
+        }
+    };
+    Ok((new, word))
 }
 
 /// Loads one number in each lane of a mask. The offsets must be multiples of its size, and inside the memory.

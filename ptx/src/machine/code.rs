@@ -87,6 +87,8 @@ pub(super) enum Action {
     Fence,
     /// An unsupported instruction. All that it would write becomes unknown.
     NotExecuted(Box<Effects>),
+    /// `alloca`, `stacksave`, `stackrestore`.
+    Stack(StackOp),
     /// An instruction without an effect here.
     Nop,
 }
@@ -135,6 +137,20 @@ pub(super) enum Extent {
     Rest,
 }
 
+/// An operation on the stack in local memory. The size or the saved pointer is in `a`, the result in `d`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StackOp {
+    pub(super) kind: StackKind,
+    pub(super) is_wide: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum StackKind {
+    Save,
+    Restore,
+    Allocate { alignment: u64 },
+}
+
 /// A load, a store, an atomic operation, or an asynchronous copy.
 #[derive(Clone, Debug)]
 pub(super) struct MemoryOp {
@@ -171,10 +187,20 @@ pub(super) enum MemoryKind {
         source: Base,
         source_offset: u64,
         bytes: u32,
-        source_size: Option<Slot>,
+        part: CopiedPart,
     },
     /// An `mbarrier` operation on a word of shared memory.
     Mbarrier(Mbarrier),
+}
+
+/// The part of its bytes that `cp.async` reads. It fills the rest with zeros.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CopiedPart {
+    All,
+    /// As many bytes as a register says.
+    Bytes(Slot),
+    /// Nothing where the predicate is true, all elsewhere.
+    Unless(Slot),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,18 +217,31 @@ pub(super) enum Atomic {
     CompareAndSwap,
 }
 
+/// An `mbarrier` instruction. Its count, token or parity is in `a` of the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mbarrier {
     Init,
     Invalidate,
-    Arrive,
-    ArriveDrop,
-    ArriveNoComplete,
+    Arrive(Arrive),
     /// `test_wait` and `try_wait`, with a state or a parity.
     Wait {
         is_parity: bool,
     },
     ExpectTx,
+    CompleteTx,
+    /// `cp.async.mbarrier.arrive` without `.noinc`, which changes no count once the copies are complete.
+    ArriveLater,
+}
+
+/// `mbarrier.arrive` and `mbarrier.arrive_drop`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Arrive {
+    /// Whether the following phases expect fewer arrivals.
+    pub(super) drops: bool,
+    /// Whether the phase must not complete.
+    pub(super) completes_not: bool,
+    /// `.expect_tx`: the operand is a number of bytes, and the arrival count is 1.
+    pub(super) expects_tx: bool,
 }
 
 /// The base of an address.
@@ -338,9 +377,9 @@ pub(super) enum Special {
         above: bool,
     },
     DynamicShared,
+    /// The shared memory of the block in allocation units, and together with the part reserved for the system.
     TotalShared,
-    /// A register with the same value in every launch, such as `%smid`.
-    Fixed(u32),
+    AllShared,
 }
 
 /// A decoded function.

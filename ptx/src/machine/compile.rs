@@ -1,12 +1,13 @@
 //! [`compile`]: decodes a kernel and all functions that it calls into [`Code`].
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use super::cluster::needs_cluster;
 use super::code::{
-    Action, Atomic, BarrierKind, BarrierOp, Base, CallOp, CallTarget, Code, Element, ExchangeKind,
-    ExchangeOp, Execute, FunctionCode, Mbarrier, MemoryKind, MemoryOp, NO_SCOPE, Op, Passed, Pc,
-    Preset, Shuffle, Special, Vote,
+    Action, Arrive, Atomic, BarrierKind, BarrierOp, Base, CallOp, CallTarget, Code, CopiedPart,
+    Effects, Element, ExchangeKind, ExchangeOp, Execute, FunctionCode, Mbarrier, MemoryKind,
+    MemoryOp, NO_SCOPE, Op, Passed, Pc, Preset, Shuffle, Special, StackKind, StackOp, Vote,
 };
 use super::externals::External;
 use super::memory::{AddressedSpace, MAX_ALIGNMENT, MAX_LOCAL};
@@ -19,14 +20,15 @@ use crate::meaning::{Register, component};
 use crate::module::joins::JoinScope;
 use crate::module::operands::RegisterOperands;
 use crate::module::{
-    Declaration, DeclarationId, Function, FunctionId, FunctionKind, Module, Role, StatementId,
-    StatementKind, variable_bytes,
+    Declaration, DeclarationId, Function, FunctionId, FunctionKind, Initializer, Module, Role,
+    ScopeId, StatementId, StatementKind, Symbol, variable_bytes,
 };
 use crate::syntax::load::{
     AddressForm, AddressOperand, Comparison, Element as Written, ElementKind, Keyword, MemoryOrder,
     Opcode, Operand, OperandKind, PtxInstruction, QualifierKind,
 };
-use crate::syntax::{Constant, ScalarType, Span, StateSpace};
+use crate::syntax::special::special_register;
+use crate::syntax::{Constant, ScalarType, Span, StateSpace, SubQualifier, TypeClass};
 use warpload::lane::LANES;
 use warpload::memory::AddressMap;
 
@@ -34,7 +36,7 @@ use warpload::memory::AddressMap;
 pub(super) struct Surroundings {
     /// Addresses in global or shared memory, by variable.
     pub(super) variables: HashMap<DeclarationId, (AddressedSpace, u64)>,
-    pub(super) map: AddressMap,
+    pub(super) windows: Windows,
     /// Whether the launch has Tensor Memory. Without it, loads of Tensor Memory are unsupported instructions.
     pub(super) has_tensor_memory: bool,
     /// Whether the launch finds loads of uninitialized memory.
@@ -42,6 +44,21 @@ pub(super) struct Surroundings {
     /// Values that the caller set. They replace the results of instructions.
     pub(super) overrides: HashMap<Register, Box<[u128; LANES]>>,
 }
+
+/// The generic addresses of the spaces, for `cvta` and `isspacep`.
+pub(super) struct Windows {
+    pub(super) map: AddressMap,
+    /// Constants and kernel parameters are in global memory here.
+    pub(super) constants: Vec<Range<u64>>,
+    pub(super) parameters: Vec<Range<u64>>,
+}
+
+/// The shared memory of a block that is reserved for the system, in bytes: ptxas's value of
+/// `%reserved_smem_offset_cap`.
+pub(super) const RESERVED_SHARED: u64 = 1024;
+
+/// The strictest alignment of `alloca`. [PTX ISA, alloca]
+const MAX_STACK_ALIGNMENT: u64 = 1 << 23;
 
 /// The widest access of a lane, in bytes.
 const MAX_ACCESS: usize = 32;
@@ -412,18 +429,17 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
 
     fn instruction(&mut self, of: &PtxInstruction<'m>, end: BlockEnd<'_>) {
         self.guard = None;
-        let guard = of.guard.map(|guard| {
+        if let Some(guard) = of.guard {
             let slot = self.named(of, guard.register, T::Pred);
-            slot.map(|slot| (slot, guard.is_negated))
-        });
-        let is_guarded = !matches!(guard, Some(Err(NotExecuted)));
-        self.guard = guard.and_then(Result::ok);
+            // A guard without a known value is unknown. Without it, the instruction would always be executed.
+            let slot = slot.unwrap_or_else(|_| self.unknown_row(1));
+            self.guard = Some((slot, guard.is_negated));
+        }
         if needs_cluster(self.module, of) {
             self.code.of_cluster.get_or_insert(self.statement);
         }
         let before = self.code.ops.len();
         let compiled = match of.opcode {
-            _ if !is_guarded => Err(NotExecuted),
             _ if of.fault.is_some() || !of.is_known() => Err(NotExecuted),
             Opcode::Bra => self.branch(end),
             Opcode::Brx => self.branch_table(of, end),
@@ -472,6 +488,15 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         (op.d, op.a) = (kept, slot);
         self.code.ops.insert(before, op);
         self.guard = Some((kept, is_negated));
+    }
+
+    /// A row that is unknown because the current instruction has an operand whose value nothing here defines. The
+    /// instruction is listed as not executed.
+    fn unknown_row(&mut self, rows: u32) -> Slot {
+        let slot = self.new_rows(rows);
+        let effects = Effects { slots: [slot].into(), ..Effects::default() };
+        self.unguarded(|this| this.emit(Action::NotExecuted(Box::new(effects))).d = slot);
+        slot
     }
 
     /// Makes all that an unsupported instruction would write unknown. Lanes that reach an unsupported branch end, because
@@ -542,10 +567,99 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                 let (name, offset) = of.sum_in(operand).ok_or(NotExecuted)?;
                 let offset = offset.value.integer().ok_or(NotExecuted)?;
                 let symbol = self.module.find_at(of.scope, name).ok_or(NotExecuted)?;
-                self.address(symbol.id, offset, scalar)
+                if symbol.declaration.space != StateSpace::Register {
+                    return self.address(symbol.id, offset, scalar);
+                }
+                let element = self.register_of(symbol)?;
+                self.sum(element, offset, scalar)
+            }
+            OperandKind::Address(_) => {
+                let address = of.address_in(operand).ok_or(NotExecuted)?;
+                self.element_address(of, &address, scalar)
             }
             _ => Err(NotExecuted),
         }
+    }
+
+    /// `%r1+4` as a value, which ptxas accepts for integers.
+    fn sum(&mut self, element: Element, offset: u64, scalar: T) -> Compiled<Slot> {
+        if scalar.is_float() || scalar.bits() > 64 || scalar == T::Pred {
+            return Err(NotExecuted);
+        }
+        let source = self.fitted(element, scalar)?;
+        let added = self.constant_of(offset, scalar)?;
+        let slot = self.new_rows(rows_of(scalar));
+        let add = add(rows_of(scalar) == 2);
+        self.unguarded(|this| this.emit_lanes(add, slot, &[source, added]).d);
+        Ok(self.narrowed(slot, scalar))
+    }
+
+    /// `table[2]` or `table[%r1+2]` as a value: the address of the element.
+    fn element_address(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        address: &AddressOperand,
+        scalar: T,
+    ) -> Compiled<Slot> {
+        let name = address.base.filter(|_| address.form == AddressForm::Indexed);
+        let symbol = self.module.find_at(of.scope, name.ok_or(NotExecuted)?).ok_or(NotExecuted)?;
+        if symbol.declaration.space == StateSpace::Register {
+            return Err(NotExecuted);
+        }
+        let bytes = symbol.declaration.element_bytes().ok_or(NotExecuted)?;
+        let Some(index) = address.index else {
+            let offset = address.displacement().wrapping_mul(bytes);
+            return self.address(symbol.id, offset, scalar);
+        };
+        let offset = self.element_offset(of, index, address.displacement(), bytes)?;
+        let first = self.address(symbol.id, 0, scalar)?;
+        let offset = self.fitted(Element { slot: offset, rows: 1, bits: 32 }, scalar)?;
+        let slot = self.new_rows(rows_of(scalar));
+        let add = add(rows_of(scalar) == 2);
+        self.unguarded(|this| this.emit_lanes(add, slot, &[first, offset]).d);
+        Ok(self.narrowed(slot, scalar))
+    }
+
+    /// The offset in bytes of an element whose index is in a register, in 32 bits. ptxas uses the low half of a wider
+    /// index, and zero-extends the offset.
+    fn element_offset(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        index: Span,
+        added: u64,
+        bytes: u64,
+    ) -> Compiled<Slot> {
+        let index = self.named(of, index, T::B32)?;
+        let (added, bytes) = (self.constant(added & 0xffff_ffff, 1), self.constant(bytes, 1));
+        let slot = self.new_rows(1);
+        let scale: Execute = |r, o, e| {
+            r.map3(o, e, |index: u32, added: u32, bytes: u32| {
+                index.wrapping_add(added).wrapping_mul(bytes)
+            });
+        };
+        Ok(self.unguarded(|this| this.emit_lanes(scale, slot, &[index, added, bytes]).d))
+    }
+
+    /// A constant of a type, truncated to its width.
+    fn constant_of(&mut self, value: u64, scalar: T) -> Compiled<Slot> {
+        match scalar.bits() {
+            bits @ 8..=64 => Ok(self.constant(value & (u64::MAX >> (64 - bits)), rows_of(scalar))),
+            _ => Err(NotExecuted),
+        }
+    }
+
+    /// A row of 32 bits, truncated to a narrower type.
+    fn narrowed(&mut self, source: Slot, scalar: T) -> Slot {
+        let bits = scalar.bits();
+        if !(2..32).contains(&bits) {
+            return source;
+        }
+        let slot = self.new_rows(1);
+        self.unguarded(|this| {
+            let op = this.emit_lanes(operations::unpack(false), slot, &[source]);
+            op.immediate = bits << 8;
+        });
+        slot
     }
 
     fn operand_source(
@@ -559,19 +673,35 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     }
 
     fn immediate(&mut self, value: Constant, scalar: T) -> Compiled<Slot> {
-        let (scalar_type, rows) = match scalar {
-            T::F32 => (ScalarType::F32, 1),
-            T::F64 => (ScalarType::F64, 2),
-            T::B128 => return Err(NotExecuted),
-            _ if scalar.bits() == 64 => (ScalarType::B64, 2),
-            _ if scalar.bits() == 16 => (ScalarType::B16, 1),
+        // As ptxas does, takes floats only for floats and plain bits, and integers for all but floats.
+        let scalar_type = match scalar {
+            T::F32 | T::F64 if value.integer().is_some() => return Err(NotExecuted),
+            T::F32 => ScalarType::F32,
+            T::F64 => ScalarType::F64,
+            T::B32 => ScalarType::B32,
+            T::B64 => ScalarType::B64,
             T::Pred => {
                 let lanes = if value.integer().ok_or(NotExecuted)? != 0 { u32::MAX } else { 0 };
                 return Ok(self.constant(lanes.into(), 1));
             }
-            _ => (ScalarType::B32, 1),
+            _ => match scalar.bits() {
+                64 => ScalarType::U64,
+                32 => ScalarType::U32,
+                16 => ScalarType::B16,
+                8 => ScalarType::B8,
+                _ => return Err(NotExecuted),
+            },
         };
-        Ok(self.constant(value.bits(scalar_type).ok_or(NotExecuted)?, rows))
+        let bits = value.bits(scalar_type).ok_or(NotExecuted)?;
+        Ok(self.constant(bits, rows_of(scalar)))
+    }
+
+    /// The register of a symbol, if it is a scalar.
+    fn register_of(&mut self, symbol: Symbol<'_>) -> Compiled<Element> {
+        match symbol.declaration.vector {
+            1 => Ok(self.register(Register::of(symbol))),
+            _ => Err(NotExecuted),
+        }
     }
 
     /// The row of a register, of a variable's or a function's address, or of a special register.
@@ -586,11 +716,11 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             if symbol.declaration.space != StateSpace::Register {
                 return self.address(symbol.id, 0, scalar);
             }
-            let element = self.register(Register::of(symbol));
-            return Ok(self.fitted(element, scalar));
+            let element = self.register_of(symbol)?;
+            return self.fitted(element, scalar);
         }
         if let Some(function) = self.module.function_id_of(text) {
-            return Ok(self.constant(function_address(function), rows_of(scalar)));
+            return self.constant_of(function_address(function), scalar);
         }
         self.special_named(text, scalar)
     }
@@ -605,9 +735,10 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         match self.module.find_at(of.scope, name) {
             Some(symbol) => {
                 let letter = self.module.text(whole).bytes().last().and_then(component);
-                let component = letter.ok_or(NotExecuted)?;
+                let component = letter.filter(|at| *at < symbol.declaration.vector);
+                let component = component.ok_or(NotExecuted)?;
                 let element = self.register(Register { component, ..Register::of(symbol) });
-                Ok(self.fitted(element, scalar))
+                self.fitted(element, scalar)
             }
             None => {
                 let text: String = self.module.text(whole).split_whitespace().collect();
@@ -616,15 +747,22 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
     }
 
-    /// Converts a register to the number of rows of a type: truncates or zero-extends.
-    fn fitted(&mut self, element: Element, scalar: T) -> Slot {
+    /// Converts a register to the number of rows of a type: truncates or zero-extends. Predicates are kept differently
+    /// from numbers, so that neither can be read as the other.
+    fn fitted(&mut self, element: Element, scalar: T) -> Compiled<Slot> {
         let rows = rows_of(scalar);
-        if element.rows == rows || scalar == T::B128 {
-            return element.slot;
+        if (element.bits == 1) != (scalar == T::Pred) {
+            return Err(NotExecuted);
+        }
+        if element.rows == rows {
+            return Ok(element.slot);
+        }
+        if element.rows > 2 || rows > 2 {
+            return Err(NotExecuted);
         }
         let slot = self.new_rows(rows);
         let fit = operations::fit(rows == 2, false);
-        self.unguarded(|this| this.emit_lanes(fit, slot, &[element.slot]).d)
+        Ok(self.unguarded(|this| this.emit_lanes(fit, slot, &[element.slot]).d))
     }
 
     fn special_named(&mut self, text: &str, scalar: T) -> Compiled<Slot> {
@@ -634,15 +772,28 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             "%clock64" | "%globaltimer" => Some((0, true)),
             _ => None,
         };
-        if let Some((shift, is_wide)) = clock {
-            let slot = self.new_rows(if is_wide { 2 } else { 1 });
-            self.unguarded(|this| this.emit(Action::Clock { shift, is_wide }).d = slot);
+        let element = if let Some((shift, is_wide)) = clock {
             let (rows, bits) = if is_wide { (2, 64) } else { (1, 32) };
-            return Ok(self.fitted(Element { slot, rows, bits }, scalar));
-        }
-        let special = special(text).ok_or(NotExecuted)?;
-        let slot = self.special(special);
-        Ok(self.fitted(Element { slot, rows: 1, bits: 32 }, scalar))
+            let slot = self.new_rows(rows);
+            self.unguarded(|this| this.emit(Action::Clock { shift, is_wide }).d = slot);
+            Element { slot, rows, bits }
+        } else {
+            match special(text).ok_or(NotExecuted)? {
+                SpecialValue::Row(special) => {
+                    Element { slot: self.special(special), rows: 1, bits: 32 }
+                }
+                SpecialValue::Constant(value, bits) => {
+                    let rows = bits.div_ceil(32);
+                    Element { slot: self.constant(value, rows), rows, bits }
+                }
+                SpecialValue::Unknown(bits) => {
+                    let rows = bits.div_ceil(32);
+                    Element { slot: self.unknown_row(rows), rows, bits }
+                }
+            }
+        };
+        let slot = self.fitted(element, scalar)?;
+        Ok(self.narrowed(slot, scalar))
     }
 
     /// The row of a variable's address in its space.
@@ -650,13 +801,19 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let rows = rows_of(scalar);
         if let Some((place, _)) = self.locals.get(&id) {
             let offset = place.wrapping_add(offset);
+            if scalar.is_float() || rows > 2 || scalar == T::Pred {
+                return Err(NotExecuted);
+            }
             let slot = self.new_rows(rows);
             let address = Action::FrameAddress { offset, is_wide: rows == 2 };
             self.unguarded(|this| this.emit(address).d = slot);
-            return Ok(slot);
+            return Ok(self.narrowed(slot, scalar));
         }
-        let (_, address) = self.around.variables.get(&id).ok_or(NotExecuted)?;
-        Ok(self.constant(address.wrapping_add(offset), rows))
+        if scalar.is_float() {
+            return Err(NotExecuted);
+        }
+        let (_, address) = *self.around.variables.get(&id).ok_or(NotExecuted)?;
+        self.constant_of(address.wrapping_add(offset), scalar)
     }
 
     /// The row for a result. If the register has another width, the second part is the conversion and the register's
@@ -671,10 +828,21 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             OperandKind::Sink => return Ok((self.new_rows(rows_of(scalar)), None)),
             OperandKind::Name | OperandKind::Component(_) => {
                 let register = self.module.register_written(of.scope, operand.span);
-                self.register(register.map_err(|_| NotExecuted)?)
+                let register = register.map_err(|_| NotExecuted)?;
+                let declared = self.module.declaration(register.declaration);
+                // A vector as a whole is the destination of `mov` alone.
+                let is_whole = operand.kind == OperandKind::Name;
+                if is_whole && declared.is_some_and(|declared| declared.vector > 1) {
+                    return Err(NotExecuted);
+                }
+                self.register(register)
             }
             _ => return Err(NotExecuted),
         };
+        let is_predicate = element.bits == 1;
+        if is_predicate != (scalar == T::Pred) || element.bits < scalar.bits() || element.rows > 2 {
+            return Err(NotExecuted);
+        }
         // Signed results of 8 or 16 bits are sign-extended to the whole register. [PTX ISA, "Operand Size Exceeding
         // Instruction-Type Size"]
         let is_short = matches!(scalar, T::S8 | T::S16) && element.bits > 16;
@@ -770,6 +938,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             _ if video::is_video(of.opcode) => video::emit(self, of, &request),
             Opcode::Cvta => self.convert_address(of, &types, &request),
             Opcode::Isspacep => self.is_in_space(of),
+            Opcode::Alloca | Opcode::StackSave | Opcode::StackRestore => self.stack(of, &types),
             Opcode::CreatePolicy => {
                 let zero = self.constant(0, 2);
                 self.copy_to_first(of, T::B64, zero)
@@ -788,8 +957,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                 self.exchange(ExchangeKind::Elect, Some(members), d, [NONE; 3], e)
             }
             Opcode::Activemask => {
-                let first = of.operands.first().ok_or(NotExecuted)?;
-                let (slot, _) = self.destination(of, first, T::B32)?;
+                let slot = self.pair(of, T::B32)?.0;
                 self.emit(Action::ActiveMask).d = slot;
                 Ok(())
             }
@@ -873,9 +1041,18 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     fn move_value(&mut self, of: &PtxInstruction<'m>, types: &[T]) -> Compiled<()> {
         let scalar = *types.first().ok_or(NotExecuted)?;
         let [to, from] = of.operands else { return Err(NotExecuted) };
-        match (to.kind, from.kind) {
-            (OperandKind::Vector(range), _) => self.unpack(of, of.elements_in(range), from, scalar),
-            (_, OperandKind::Vector(range)) => self.pack(of, of.elements_in(range), scalar),
+        let count = usize::from(of.elements());
+        if count > 1 {
+            return self.move_elements(of, to, from, scalar, count);
+        }
+        let is_bits = matches!(scalar, T::B16 | T::B32 | T::B64 | T::B128);
+        let (into, parts) = (self.parts_written(of, to)?, self.parts_read(of, from)?);
+        match (into, parts) {
+            // ptxas refuses parts on both sides, and parts of a number.
+            (Some(_), Some(_)) => Err(NotExecuted),
+            (Some(_), None) | (None, Some(_)) if !is_bits => Err(NotExecuted),
+            (Some(parts), None) => self.unpack(of, &parts, from, scalar),
+            (None, Some(parts)) => self.pack(of, &parts, scalar),
             _ if scalar == T::B128 => {
                 let copy = operations::copy(T::B64).ok_or(NotExecuted)?;
                 let (d, a) = (self.whole(of, to)?, self.whole(of, from)?);
@@ -890,6 +1067,109 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
     }
 
+    /// Emits `mov.v2` or `mov.v4`: moves each element.
+    fn move_elements(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        to: &Operand,
+        from: &Operand,
+        scalar: T,
+        count: usize,
+    ) -> Compiled<()> {
+        let into = self.parts_written(of, to)?.ok_or(NotExecuted)?;
+        let parts = self.parts_read(of, from)?.ok_or(NotExecuted)?;
+        if into.len() != count || parts.len() != count {
+            return Err(NotExecuted);
+        }
+        let copy = operations::copy(scalar).ok_or(NotExecuted)?;
+        let mut sources = Vec::new();
+        for part in parts {
+            // Copies of their own, because elements can change places, as in `{%r1, %r2}, {%r2, %r1}`.
+            let source = self.part(of, &part, scalar)?;
+            let slot = self.new_rows(rows_of(scalar));
+            self.emit_lanes(copy, slot, &[source]);
+            sources.push(slot);
+        }
+        for (element, source) in into.into_iter().zip(sources) {
+            let Some(element) = element else { continue };
+            if element.bits != scalar.bits() {
+                return Err(NotExecuted);
+            }
+            self.emit_lanes(copy, element.slot, &[source]);
+        }
+        Ok(())
+    }
+
+    /// The components of a vector register that an operand names as a whole.
+    fn components(&mut self, of: &PtxInstruction<'m>, operand: &Operand) -> Option<Vec<Element>> {
+        let symbol = self.module.find_at(of.scope, operand.span)?;
+        let declared = symbol.declaration;
+        let is_vector = operand.kind == OperandKind::Name
+            && declared.space == StateSpace::Register
+            && declared.vector > 1;
+        let register = Register::of(symbol);
+        is_vector.then(|| {
+            let all = 0..declared.vector;
+            all.map(|component| self.register(Register { component, ..register })).collect()
+        })
+    }
+
+    /// The registers of a destination in parts; `None` if it is one register.
+    fn parts_written(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        operand: &Operand,
+    ) -> Compiled<Option<Vec<Option<Element>>>> {
+        if let OperandKind::Vector(range) = operand.kind {
+            let written = of.elements_in(range).iter();
+            return written.map(|part| self.element(of, part)).collect::<Compiled<_>>().map(Some);
+        }
+        let components = self.components(of, operand);
+        Ok(components.map(|all| all.into_iter().map(Some).collect()))
+    }
+
+    /// The parts of a source; `None` if it is one value.
+    fn parts_read(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        operand: &Operand,
+    ) -> Compiled<Option<Vec<Part>>> {
+        if let OperandKind::Vector(range) = operand.kind {
+            let written = of.elements_in(range).iter().copied();
+            return Ok(Some(written.map(Part::Written).collect()));
+        }
+        let text = self.module.text(operand.span);
+        let is_special = operand.kind == OperandKind::Name
+            && self.module.find_at(of.scope, operand.span).is_none()
+            && special_register(text).is_some_and(|special| special.is_vector);
+        if is_special {
+            let component = |axis| Part::Special(format!("{text}.{axis}"));
+            return Ok(Some(["x", "y", "z", "w"].map(component).into()));
+        }
+        let components = self.components(of, operand);
+        Ok(components.map(|all| all.into_iter().map(Part::Register).collect()))
+    }
+
+    /// The row of a part, which must have the width of the type.
+    fn part(&mut self, of: &PtxInstruction<'m>, part: &Part, scalar: T) -> Compiled<Slot> {
+        let written = match part {
+            Part::Register(element) if element.bits == scalar.bits() => return Ok(element.slot),
+            Part::Register(_) => return Err(NotExecuted),
+            Part::Special(name) => return self.special_named(name, scalar),
+            Part::Written(written) => written,
+        };
+        if let ElementKind::Constant(value) = written.kind {
+            return self.immediate(value, scalar);
+        }
+        let name = written.name().ok_or(NotExecuted)?;
+        if self.module.find_at(of.scope, name).is_none() {
+            let text: String = self.module.text(written.span).split_whitespace().collect();
+            return self.special_named(&text, scalar);
+        }
+        let element = self.element(of, written)?.ok_or(NotExecuted)?;
+        self.part(of, &Part::Register(element), scalar)
+    }
+
     /// The first row of a 128-bit register.
     fn whole(&mut self, of: &PtxInstruction<'m>, operand: &Operand) -> Compiled<Slot> {
         match self.elements(of, operand, T::B128)?[..] {
@@ -902,7 +1182,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     fn unpack(
         &mut self,
         of: &PtxInstruction<'m>,
-        parts: &[Written],
+        parts: &[Option<Element>],
         from: &Operand,
         scalar: T,
     ) -> Compiled<()> {
@@ -912,8 +1192,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         };
         let width = part_width(scalar, parts.len())?;
         for (place, part) in parts.iter().enumerate() {
-            let Some(element) = self.element(of, part)? else { continue };
-            if element.rows != width.div_ceil(32) {
+            let Some(element) = part else { continue };
+            if element.bits != width {
                 return Err(NotExecuted);
             }
             let shift = width * place as u32;
@@ -932,25 +1212,20 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     }
 
     /// Emits `mov.b64 %rd1, {%r1, %r2}`.
-    fn pack(&mut self, of: &PtxInstruction<'m>, parts: &[Written], scalar: T) -> Compiled<()> {
+    fn pack(&mut self, of: &PtxInstruction<'m>, parts: &[Part], scalar: T) -> Compiled<()> {
         let mut width = part_width(scalar, parts.len())?;
         let part_type = match width {
             64 => T::B64,
             32 => T::B32,
-            _ => T::B16,
+            16 => T::B16,
+            _ => T::B8,
         };
         let mut sources = Vec::new();
         for part in parts {
-            sources.push(match part.kind {
-                ElementKind::Constant(value) => self.immediate(value, part_type)?,
-                _ => {
-                    let element = self.element(of, part)?.ok_or(NotExecuted)?;
-                    if element.rows != width.div_ceil(32) {
-                        return Err(NotExecuted);
-                    }
-                    element.slot
-                }
-            });
+            sources.push(self.part(of, part, part_type)?);
+        }
+        if let [source] = sources[..] {
+            return self.copy_to_first(of, scalar, source);
         }
         while sources.len() > 2 {
             let pairs = sources.chunks(2).map(<[Slot]>::to_vec).collect::<Vec<_>>();
@@ -983,7 +1258,15 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             ElementKind::Constant(_) => Err(NotExecuted),
             ElementKind::Name | ElementKind::Component(_) => {
                 let register = self.module.register_written(of.scope, written.span);
-                Ok(Some(self.register(register.map_err(|_| NotExecuted)?)))
+                let register = register.map_err(|_| NotExecuted)?;
+                let declared = self.module.declaration(register.declaration);
+                let vector = declared.map_or(1, |declared| declared.vector);
+                let is_scalar = written.kind == ElementKind::Name && vector == 1;
+                let is_component = written.kind != ElementKind::Name && register.component < vector;
+                if !is_scalar && !is_component {
+                    return Err(NotExecuted);
+                }
+                Ok(Some(self.register(register)))
             }
         }
     }
@@ -997,7 +1280,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     ) -> Compiled<Vec<Option<Element>>> {
         let rows = rows_of(scalar);
         let bits = scalar.bits();
-        Ok(match operand.kind {
+        let elements = match operand.kind {
             OperandKind::Vector(range) => {
                 let mut elements = Vec::new();
                 for written in of.elements_in(range) {
@@ -1031,7 +1314,13 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                 let slot = self.source(of, operand, scalar)?;
                 vec![Some(Element { slot, rows, bits })]
             }
-        })
+        };
+        let is_predicate = scalar == T::Pred;
+        let suits = |element: &Element| (element.bits == 1) == is_predicate && element.bits >= bits;
+        match elements.iter().flatten().all(suits) {
+            true => Ok(elements),
+            false => Err(NotExecuted),
+        }
     }
 
     // Memory.
@@ -1055,23 +1344,58 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         };
         let mut offset = address.displacement();
         let Some(name) = address.base else { return Ok((written, Base::Zero, offset)) };
-        let symbol = self.module.find_at(of.scope, name).ok_or(NotExecuted)?;
-        if address.index.is_some() {
-            return Err(NotExecuted);
-        }
-        if address.form == AddressForm::Indexed {
-            offset = offset.wrapping_mul(symbol.declaration.element_bytes().ok_or(NotExecuted)?);
-        }
+        let Some(symbol) = self.module.find_at(of.scope, name) else {
+            // A special register, such as `[%laneid]`.
+            let known = special_register(self.module.text(name)).ok_or(NotExecuted)?;
+            let is_wide = known.scalar.bits() == Some(64);
+            let slot = self.named(of, name, if is_wide { T::B64 } else { T::B32 })?;
+            return Ok((written, Base::Register { slot, is_wide }, offset));
+        };
         if symbol.declaration.space == StateSpace::Register {
-            let element = self.register(Register::of(symbol));
+            let element = self.register_of(symbol)?;
+            let is_address = !matches!(symbol.declaration.scalar.class(), TypeClass::Float);
+            if address.form == AddressForm::Indexed
+                || !is_address
+                || !(8..=64).contains(&element.bits)
+            {
+                return Err(NotExecuted);
+            }
             let base = Base::Register { slot: element.slot, is_wide: element.rows == 2 };
             return Ok((written, base, offset));
         }
-        if let Some((place, _)) = self.locals.get(&symbol.id) {
-            return Ok((AddressedSpace::Local, Base::Frame, place.wrapping_add(offset)));
+        let mut index = None;
+        if address.form == AddressForm::Indexed {
+            let bytes = symbol.declaration.element_bytes().ok_or(NotExecuted)?;
+            if let Some(name) = address.index {
+                index = Some(self.element_offset(of, name, offset, bytes)?);
+                offset = 0;
+            }
+            offset = offset.wrapping_mul(bytes);
         }
-        let (space, place) = self.around.variables.get(&symbol.id).ok_or(NotExecuted)?;
-        Ok((*space, Base::Zero, place.wrapping_add(offset)))
+        let (space, base, place) = match self.locals.get(&symbol.id) {
+            Some((place, _)) => (AddressedSpace::Local, Base::Frame, *place),
+            None => {
+                let known = self.around.variables.get(&symbol.id);
+                let (space, place) = *known.ok_or(NotExecuted)?;
+                (space, Base::Zero, place)
+            }
+        };
+        let is_parameter = symbol.declaration.space == StateSpace::Param;
+        if written != AddressedSpace::Generic && written != space && !is_parameter {
+            return Err(NotExecuted);
+        }
+        let offset = place.wrapping_add(offset);
+        let Some(index) = index else { return Ok((space, base, offset)) };
+        // The offset of an element is not negative, so it is added in 64 bits.
+        let index = self.fitted(Element { slot: index, rows: 1, bits: 32 }, T::B64)?;
+        let mut slot = index;
+        if base == Base::Frame {
+            let first = self.address(symbol.id, 0, T::B64)?;
+            slot = self.new_rows(2);
+            self.unguarded(|this| this.emit_lanes(add(true), slot, &[first, index]).d);
+            return Ok((space, Base::Register { slot, is_wide: true }, 0));
+        }
+        Ok((space, Base::Register { slot, is_wide: true }, offset))
     }
 
     /// An access at the address operand of the instruction.
@@ -1232,54 +1556,88 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         if request.has(Keyword::Mbarrier) {
             // Copies execute at once, so earlier ones are complete. Without `.noinc`, the arrival raises the pending
             // count first, and the count does not change.
-            let count = self.constant(u64::from(request.has(Keyword::Noinc)), 1);
-            let kind = MemoryKind::Mbarrier(Mbarrier::Arrive);
-            let op = self.access(of, kind, T::B64, vec![None])?;
-            self.emit(Action::Memory(Box::new(op))).a = count;
+            let kind = match request.has(Keyword::Noinc) {
+                true => Mbarrier::Arrive(Arrive {
+                    drops: false,
+                    completes_not: false,
+                    expects_tx: false,
+                }),
+                false => Mbarrier::ArriveLater,
+            };
+            let one = self.constant(1, 1);
+            let op = self.access(of, MemoryKind::Mbarrier(kind), T::B64, vec![None])?;
+            self.emit(Action::Memory(Box::new(op))).a = one;
             return Ok(());
         }
-        let [to, from, bytes, ..] = of.operands else { return Err(NotExecuted) };
+        let [to, from, bytes, rest @ ..] = of.operands else { return Err(NotExecuted) };
         let (to, from) = (of.address_in(to), of.address_in(from));
         let (to, from) = (to.ok_or(NotExecuted)?, from.ok_or(NotExecuted)?);
         let OperandKind::Constant(bytes) = bytes.kind else { return Err(NotExecuted) };
         let bytes =
             bytes.integer().filter(|bytes| matches!(bytes, 4 | 8 | 16)).ok_or(NotExecuted)?;
-        let has_policy = of.has(QualifierKind::CacheHint);
-        let source_size = match (of.operands.get(3), has_policy && of.operands.len() == 4) {
-            (Some(operand), false) => Some(self.source(of, operand, T::U32)?),
-            _ => None,
+        // The size of the source or the predicate, and the cache policy: both are optional.
+        let part = match (rest, of.has(QualifierKind::CacheHint)) {
+            ([], false) | ([_], true) => None,
+            ([part], false) | ([part, _], true) => Some(part),
+            _ => return Err(NotExecuted),
+        };
+        let part = match part {
+            None => CopiedPart::All,
+            Some(operand) if self.is_predicate(of, operand) => {
+                CopiedPart::Unless(self.source(of, operand, T::Pred)?)
+            }
+            Some(operand) => CopiedPart::Bytes(self.source(of, operand, T::U32)?),
         };
         let (_, source, source_offset) = self.place(of, &from, Some(StateSpace::Global))?;
         let (space, base, offset) = self.place(of, &to, Some(StateSpace::Shared))?;
         let bytes = bytes as u32;
-        let kind = MemoryKind::Copy { source, source_offset, bytes, source_size };
+        let kind = MemoryKind::Copy { source, source_offset, bytes, part };
         let (scalar, elements) = (T::B8, vec![None; bytes as usize].into());
         let op =
             MemoryOp { kind, space, base, offset, size: 1, elements, scalar, is_ordered: false };
         self.control(Action::Memory(Box::new(op)))
     }
 
+    /// Whether an operand is a predicate, perhaps inverted.
+    fn is_predicate(&self, of: &PtxInstruction<'m>, operand: &Operand) -> bool {
+        let name = match operand.kind {
+            OperandKind::Inverted(_) => return true,
+            OperandKind::Name => operand.span,
+            _ => return false,
+        };
+        let symbol = self.module.find_at(of.scope, name);
+        symbol.is_some_and(|symbol| symbol.declaration.scalar == ScalarType::Pred)
+    }
+
     fn mbarrier(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {
         let has = |word| request.has(word);
-        let count_at = |place: usize| of.operands.get(place).copied();
+        let at = |place: usize| of.operands.get(place).copied();
+        if has(Keyword::PendingCount) {
+            let state = self.operand_source(of, 1, T::B64)?;
+            return self.write_first(of, super::mbarrier::PENDING_COUNT, T::B32, &[state], 0);
+        }
+        let arrive = Arrive {
+            drops: has(Keyword::ArriveDrop),
+            completes_not: has(Keyword::NoComplete),
+            expects_tx: has(Keyword::ExpectTx),
+        };
         let (kind, result, argument) = if has(Keyword::Init) {
-            (Mbarrier::Init, None, count_at(1))
+            (Mbarrier::Init, None, Some(at(1).ok_or(NotExecuted)?))
         } else if has(Keyword::Inval) {
             (Mbarrier::Invalidate, None, None)
-        } else if has(Keyword::ExpectTx) && !has(Keyword::Arrive) {
-            (Mbarrier::ExpectTx, None, count_at(1))
-        } else if has(Keyword::TestWait) || has(Keyword::TryWait) {
-            let is_parity = has(Keyword::Parity);
-            (Mbarrier::Wait { is_parity }, of.operands.first(), count_at(2))
         } else if has(Keyword::Arrive) || has(Keyword::ArriveDrop) {
-            let kind = match (has(Keyword::ArriveDrop), has(Keyword::NoComplete)) {
-                (true, _) => Mbarrier::ArriveDrop,
-                (_, true) => Mbarrier::ArriveNoComplete,
-                _ => Mbarrier::Arrive,
-            };
-            // With `.expect_tx`, the last operand is a number of bytes, and the arrival count is 1.
-            let count = if has(Keyword::ExpectTx) { None } else { count_at(2) };
-            (kind, of.operands.first(), count)
+            let count = at(2);
+            if arrive.expects_tx && count.is_none() {
+                return Err(NotExecuted);
+            }
+            (Mbarrier::Arrive(arrive), Some(at(0).ok_or(NotExecuted)?), count)
+        } else if has(Keyword::ExpectTx) {
+            (Mbarrier::ExpectTx, None, Some(at(1).ok_or(NotExecuted)?))
+        } else if has(Keyword::CompleteTx) {
+            (Mbarrier::CompleteTx, None, Some(at(1).ok_or(NotExecuted)?))
+        } else if has(Keyword::TestWait) || has(Keyword::TryWait) {
+            let kind = Mbarrier::Wait { is_parity: has(Keyword::Parity) };
+            (kind, Some(at(0).ok_or(NotExecuted)?), Some(at(2).ok_or(NotExecuted)?))
         } else {
             return Err(NotExecuted);
         };
@@ -1296,11 +1654,45 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             _ => T::B64,
         };
         let elements = match result {
-            Some(operand) => self.elements(of, operand, result_type)?,
+            Some(operand) => self.elements(of, &operand, result_type)?,
             None => vec![None],
         };
+        if elements.len() != 1 {
+            return Err(NotExecuted);
+        }
         let op = self.access(of, MemoryKind::Mbarrier(kind), T::B64, elements)?;
         self.emit(Action::Memory(Box::new(op))).a = a;
+        Ok(())
+    }
+
+    /// Emits `alloca`, `stacksave` and `stackrestore`.
+    fn stack(&mut self, of: &PtxInstruction<'m>, types: &[T]) -> Compiled<()> {
+        let scalar = *types.first().ok_or(NotExecuted)?;
+        let is_wide = rows_of(scalar) == 2;
+        let (kind, source) = match (of.opcode, of.operands) {
+            (Opcode::StackSave, [_]) => (StackKind::Save, NONE),
+            (Opcode::StackRestore, [from]) => (StackKind::Restore, self.source(of, from, scalar)?),
+            (Opcode::Alloca, [_, size, rest @ ..]) => {
+                let alignment = match rest {
+                    [] => 8,
+                    [Operand { kind: OperandKind::Constant(value), .. }] => {
+                        value.integer().ok_or(NotExecuted)?
+                    }
+                    _ => return Err(NotExecuted),
+                };
+                if !alignment.is_power_of_two() || alignment > MAX_STACK_ALIGNMENT {
+                    return Err(NotExecuted);
+                }
+                (StackKind::Allocate { alignment }, self.source(of, size, scalar)?)
+            }
+            _ => return Err(NotExecuted),
+        };
+        let d = match kind {
+            StackKind::Restore => NONE,
+            _ => self.pair(of, scalar)?.0,
+        };
+        let op = self.emit(Action::Stack(StackOp { kind, is_wide }));
+        (op.d, op.a) = (d, source);
         Ok(())
     }
 
@@ -1313,43 +1705,66 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let scalar = *types.first().ok_or(NotExecuted)?;
         let space = of.space().map(|space| space.0).ok_or(NotExecuted)?;
         let base = match space {
-            StateSpace::Shared => self.around.map.shared().base,
-            StateSpace::Local => self.around.map.local().base,
+            StateSpace::Shared => self.around.windows.map.shared().base,
+            StateSpace::Local => self.around.windows.map.local().base,
             _ => 0,
         };
         let base = if request.has(Keyword::To) { base.wrapping_neg() } else { base };
         let source = self.operand_source(of, 1, scalar)?;
         let added = self.constant(base, rows_of(scalar));
-        let add: Execute = match rows_of(scalar) {
-            2 => |r, o, e| r.map2(o, e, |a: u64, b: u64| a.wrapping_add(b)),
-            _ => |r, o, e| r.map2(o, e, |a: u32, b: u32| a.wrapping_add(b)),
-        };
+        let add = add(rows_of(scalar) == 2);
         self.write_first(of, add, scalar, &[source, added], 0)
     }
 
     fn is_in_space(&mut self, of: &PtxInstruction<'m>) -> Compiled<()> {
-        let space = of.space().map(|space| space.0).ok_or(NotExecuted)?;
+        let (space, part) = of.space().ok_or(NotExecuted)?;
         let operand = of.operands.get(1).ok_or(NotExecuted)?;
         let source = self.source(of, operand, T::U64)?;
-        let (shared, local) = (self.around.map.shared(), self.around.map.local());
-        let first = shared.base.min(local.base);
-        // The windows are adjacent, so one range covers both. All other addresses are global.
-        let (base, size, is_inside) = match space {
-            StateSpace::Shared => (shared.base, shared.size, true),
-            StateSpace::Local => (local.base, local.size, true),
-            StateSpace::Global => (first, shared.size + local.size, false),
+        let windows = &self.around.windows;
+        let (shared, local) = (windows.map.shared(), windows.map.local());
+        let window = |window: warpload::memory::Window| window.base..window.base + window.size;
+        // Everything that is in none of the other spaces is global, and the parameters of a kernel are, too.
+        let (ranges, is_inside) = match space {
+            // Without clusters, the block's window is the cluster's.
+            StateSpace::Shared => (vec![window(shared)], true),
+            StateSpace::Local => (vec![window(local)], true),
+            StateSpace::Const => (windows.constants.clone(), true),
+            StateSpace::Param if part != Some(SubQualifier::Func) => {
+                (windows.parameters.clone(), true)
+            }
+            StateSpace::Global => {
+                let mut others = windows.constants.clone();
+                others.extend([window(shared), window(local)]);
+                (others, false)
+            }
             _ => return Err(NotExecuted),
         };
-        let (base, size) = (self.constant(base, 2), self.constant(size, 2));
         let test: Execute = |r, o, e| {
             let (a, base, size) = (r.get::<u64>(o.a), r.get::<u64>(o.b), r.get::<u64>(o.c));
             let inside = (0..LANES).fold(0, |lanes, lane| {
                 lanes | u32::from(a[lane].wrapping_sub(base[lane]) < size[lane]) << lane
             });
-            let lanes = if o.immediate != 0 { inside } else { !inside };
-            r.put_predicate(o.d, lanes, &[o.a], e);
+            let before = r.predicate(o.e);
+            r.put_predicate(o.d, before | inside, &[o.a], e);
         };
-        self.write_first(of, test, T::Pred, &[source, base, size], u32::from(is_inside))
+        let mut inside = self.constant(0, 1);
+        for range in ranges {
+            let size = self.constant(range.end - range.start, 2);
+            let base = self.constant(range.start, 2);
+            let next = self.new_rows(1);
+            self.emit_lanes(test, next, &[source, base, size, inside]);
+            inside = next;
+        }
+        let last = if is_inside { operations::copy(T::Pred) } else { None };
+        let last = last.or_else(|| operations::predicate_logic(Opcode::Not)).ok_or(NotExecuted)?;
+        // Unknown addresses are in no known space, even where no variable makes a range.
+        let derived = self.new_rows(1);
+        let derive: Execute = |r, o, e| {
+            let lanes = r.predicate(o.a);
+            r.put_predicate(o.d, lanes, &[o.a, o.b], e);
+        };
+        self.emit_lanes(derive, derived, &[inside, source]);
+        self.write_first(of, last, T::Pred, &[derived], 0)
     }
 
     fn logic3(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {
@@ -1392,14 +1807,23 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     fn pair(&mut self, of: &PtxInstruction<'m>, scalar: T) -> Compiled<(Slot, Slot)> {
         let operand = of.operands.first().ok_or(NotExecuted)?;
         let OperandKind::Pair(range) = operand.kind else {
-            return Ok((self.destination(of, operand, scalar)?.0, NONE));
+            return match self.destination(of, operand, scalar)? {
+                (slot, None) => Ok((slot, NONE)),
+                // The operations with such results write no other width.
+                (_, Some(_)) => Err(NotExecuted),
+            };
         };
         let [first, second] = of.elements_in(range) else { return Err(NotExecuted) };
         let first = match self.element(of, first)? {
-            Some(element) => element.slot,
+            Some(element) if element.bits == scalar.bits() => element.slot,
+            Some(_) => return Err(NotExecuted),
             None => self.new_rows(rows_of(scalar)),
         };
-        let second = self.element(of, second)?.map_or(NONE, |element| element.slot);
+        let second = match self.element(of, second)? {
+            Some(element) if element.bits == 1 => element.slot,
+            Some(_) => return Err(NotExecuted),
+            None => NONE,
+        };
         Ok((first, second))
     }
 
@@ -1547,18 +1971,24 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let name = operands.next().ok_or(NotExecuted)?;
         let arguments = operands.next_if(is_list);
         let target = self.call_target(of, name.span, operands.next().is_some())?;
-        let places = |this: &mut Self, list: Option<&Operand>| -> Compiled<Box<[Passed]>> {
+        let callee = self.module.function_id_of(self.module.text(name.span));
+        let callee = callee.and_then(|id| self.module.functions().get(id.index()));
+        let parameters = callee.map_or(0..0, |callee| callee.parameters.clone());
+        let results = callee.map_or(0..0, |callee| callee.returns.clone());
+        let places = |this: &mut Self, list: Option<&Operand>, declared: Range<usize>| {
             let Some(Operand { kind: OperandKind::List(range), .. }) = list else {
                 return Ok(Box::default());
             };
+            let mut declared = declared.map(|place| DeclarationId(place as u32));
             let mut places = Vec::new();
             for element in of.elements_in(*range) {
-                places.push(this.argument(of, element)?);
+                let declared = declared.next().and_then(|id| this.module.declaration(id));
+                places.push(this.argument(of, element, declared)?);
             }
-            Ok(places.into())
+            Ok(Box::<[Passed]>::from(places))
         };
-        let arguments = places(self, arguments)?;
-        let returns = places(self, returns)?;
+        let arguments = places(self, arguments, parameters)?;
+        let returns = places(self, returns, results)?;
         let is_split = self.guard.is_some() || matches!(target, CallTarget::Indirect(_));
         self.emit(Action::Call(Box::new(CallOp { target, arguments, returns })));
         if is_split {
@@ -1587,7 +2017,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                     self.code.externals.insert(id, External::of(self.module, function));
                 }
             }
-            return Ok(CallTarget::Indirect(self.fitted(element, T::B64)));
+            return Ok(CallTarget::Indirect(self.fitted(element, T::B64)?));
         }
         let id = self.module.function_id_of(self.module.text(name)).ok_or(NotExecuted)?;
         let function = self.module.functions().get(id.index()).ok_or(NotExecuted)?;
@@ -1598,11 +2028,20 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         Ok(CallTarget::Direct(self.calls.number(id)))
     }
 
-    fn argument(&mut self, of: &PtxInstruction<'m>, element: &Written) -> Compiled<Passed> {
+    /// The location of an argument or a result. `declared` is the parameter of the callee, if it is known.
+    fn argument(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        element: &Written,
+        declared: Option<&Declaration>,
+    ) -> Compiled<Passed> {
         match element.kind {
             ElementKind::Sink => Ok(Passed::Nothing),
             ElementKind::Constant(value) => {
-                let slot = self.immediate(value, T::B64)?;
+                // A constant has the type of the parameter.
+                let scalar = declared.map(|declared| declared.scalar).ok_or(NotExecuted)?;
+                let bits = value.bits(scalar).ok_or(NotExecuted)?;
+                let slot = self.constant(bits, 2);
                 Ok(Passed::Register { slot, rows: 2 })
             }
             _ => {
@@ -1612,6 +2051,10 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                     return Ok(Passed::Local { offset: *offset, bytes: *bytes });
                 }
                 let element = self.element(of, element)?.ok_or(NotExecuted)?;
+                let bits = declared.and_then(|declared| declared.scalar.bits());
+                if bits.is_some_and(|bits| bits != element.bits) || element.bits == 1 {
+                    return Err(NotExecuted);
+                }
                 Ok(Passed::Register { slot: element.slot, rows: element.rows })
             }
         }
@@ -1665,7 +2108,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             true => Some(self.operand_source(of, 2, T::B32)?),
             false => None,
         };
-        let (d, _) = self.pair(of, T::B32)?;
+        let result = if vote == Vote::Ballot { T::B32 } else { T::Pred };
+        let (d, _) = self.pair(of, result)?;
         self.exchange(ExchangeKind::Vote(vote), members, d, [source, NONE, NONE], NONE)
     }
 
@@ -1731,7 +2175,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let (mut d, mut a) = (NONE, NONE);
         if is_reduced {
             a = self.operand_source(of, of.operands.len() - 1, T::Pred)?;
-            d = self.pair(of, T::B32)?.0;
+            let result = if kind == BarrierKind::Popc { T::B32 } else { T::Pred };
+            d = self.pair(of, result)?.0;
         }
         let op = self.emit(Action::Barrier(BarrierOp { kind, id, threads }));
         (op.d, op.a) = (d, a);
@@ -1769,12 +2214,30 @@ fn preset(slot: Slot, element: Element, values: &[u128; LANES]) -> Preset {
     Preset::Lanes(slot, element.rows, Box::new(*values))
 }
 
-/// The width of a part, if a register is split into two or four.
+/// A part of a source of `mov`.
+enum Part {
+    /// An element in braces.
+    Written(Written),
+    /// A component of a vector register.
+    Register(Element),
+    /// A component of a special register, such as `%tid`.
+    Special(String),
+}
+
+/// The width of a part, if a register is split into two or four. ptxas also accepts a single part.
 fn part_width(scalar: T, parts: usize) -> Compiled<u32> {
     let width = scalar.bits() / parts.max(1) as u32;
     match (parts, width) {
-        (2 | 4, 8 | 16 | 32 | 64) => Ok(width),
+        (1, 16 | 32 | 64) | (2 | 4, 8 | 16 | 32 | 64) => Ok(width),
         _ => Err(NotExecuted),
+    }
+}
+
+/// Adds 32-bit or 64-bit numbers.
+fn add(is_wide: bool) -> Execute {
+    match is_wide {
+        true => |r, o, e| r.map2(o, e, |a: u64, b: u64| a.wrapping_add(b)),
+        false => |r, o, e| r.map2(o, e, |a: u32, b: u32| a.wrapping_add(b)),
     }
 }
 
@@ -1807,36 +2270,121 @@ fn atomic_operation(of: &PtxInstruction<'_>, request: &Request<'_>) -> Option<At
     })
 }
 
-/// The special register with this name.
-fn special(text: &str) -> Option<Special> {
-    let (name, axis) = match text.split_once('.') {
-        Some((name, "x")) => (name, 0),
-        Some((name, "y")) => (name, 1),
-        Some((name, "z")) => (name, 2),
-        Some(_) => return None,
+/// The value of a special register other than a clock.
+enum SpecialValue {
+    Row(Special),
+    /// The same value in every launch, and its width in bits.
+    Constant(u64, u32),
+    /// A value that the driver or the hardware chooses, and its width in bits.
+    Unknown(u32),
+}
+
+/// The value of the special register with this name; `None` if there is none. [PTX ISA, "Special Registers"]
+fn special(text: &str) -> Option<SpecialValue> {
+    let (name, axis) = text.split_once('.').unwrap_or((text, ""));
+    let known = special_register(name)?;
+    let axis = match (known.is_vector, axis) {
+        (true, "x" | "r") => 0,
+        (true, "y" | "g") => 1,
+        (true, "z" | "b") => 2,
+        // "The fourth element is unused and always returns zero."
+        (true, "w" | "a") => return Some(SpecialValue::Constant(0, 32)),
         // In PTX 1.x, these registers have 16 bits and no component.
-        None => (text, 0),
+        (_, "") => 0,
+        _ => return None,
     };
-    let mask = |below, here, above| Some(Special::LaneMask { below, here, above });
-    match name {
-        "%tid" => Some(Special::Thread(axis)),
-        "%ntid" => Some(Special::Threads(axis)),
-        "%ctaid" => Some(Special::Block(axis)),
-        "%nctaid" => Some(Special::Blocks(axis)),
-        "%laneid" => Some(Special::Lane),
-        "%warpid" => Some(Special::Warp),
-        "%nwarpid" => Some(Special::Warps),
+    let mask = |below, here, above| Special::LaneMask { below, here, above };
+    Some(SpecialValue::Row(match name {
+        "%tid" => Special::Thread(axis),
+        "%ntid" => Special::Threads(axis),
+        "%ctaid" => Special::Block(axis),
+        "%nctaid" => Special::Blocks(axis),
+        "%laneid" => Special::Lane,
+        "%warpid" => Special::Warp,
+        "%nwarpid" => Special::Warps,
         "%lanemask_lt" => mask(true, false, false),
         "%lanemask_le" => mask(true, true, false),
         "%lanemask_eq" => mask(false, true, false),
         "%lanemask_ge" => mask(false, true, true),
         "%lanemask_gt" => mask(false, false, true),
-        "%dynamic_smem_size" => Some(Special::DynamicShared),
-        "%total_smem_size" | "%aggr_smem_size" => Some(Special::TotalShared),
-        "%smid" | "%gridid" => Some(Special::Fixed(0)),
-        "%nsmid" => Some(Special::Fixed(1)),
-        _ => None,
+        "%dynamic_smem_size" => Special::DynamicShared,
+        "%total_smem_size" => Special::TotalShared,
+        "%aggr_smem_size" => Special::AllShared,
+        "%smid" => return constant(0, 32),
+        "%nsmid" => return constant(1, 32),
+        "%gridid" => return constant(0, 64),
+        // The launch is refused if it has clusters, or asks for the place in one; and none is part of a graph.
+        "%is_explicit_cluster" => return constant(0, 1),
+        "%current_graph_exec" => return constant(0, 64),
+        // ptxas makes these constants. The other two are the driver's.
+        "%reserved_smem_offset_begin" | "%reserved_smem_offset_0" => return constant(0, 32),
+        "%reserved_smem_offset_cap" => return constant(RESERVED_SHARED, 32),
+        name if name.starts_with("%cluster") || name.starts_with("%ncluster") => return None,
+        _ => return Some(SpecialValue::Unknown(known.scalar.bits()?)),
+    }))
+}
+
+fn constant(value: u64, bits: u32) -> Option<SpecialValue> {
+    Some(SpecialValue::Constant(value, bits))
+}
+
+/// The shared variables that a kernel has: those that it or a function that it may call names or declares, and those
+/// whose addresses are initial values.
+pub(super) fn shared_by(module: &Module<'_>, kernel: FunctionId) -> HashSet<DeclarationId> {
+    let is_shared = |declared: &Declaration| declared.space == StateSpace::Shared;
+    let mut used = HashSet::new();
+    if !module.declarations().iter().any(is_shared) {
+        return used;
     }
+    let mut calls = Calls::new(module, kernel);
+    let mut done = 0;
+    while let Some(function) =
+        calls.order.get(done).and_then(|id| module.functions().get(id.index()))
+    {
+        done += 1;
+        for instruction in module.instructions(function) {
+            for name in instruction.names() {
+                match module.find_at(instruction.scope, name) {
+                    Some(symbol) if is_shared(symbol.declaration) => {
+                        used.insert(symbol.id);
+                    }
+                    Some(_) => {}
+                    None => {
+                        if let Some(id) = module.function_id_of(module.text(name)) {
+                            calls.number(id);
+                        }
+                    }
+                }
+            }
+            let is_list = |operand: &&Operand| matches!(operand.kind, OperandKind::List(_));
+            let callee = instruction.operands.iter().find(|operand| !is_list(operand));
+            let callee = callee.filter(|_| instruction.opcode == Opcode::Call && !calls.has_all);
+            if callee.is_some_and(|of| module.find_at(instruction.scope, of.span).is_some()) {
+                // A call through a register may reach any function.
+                calls.has_all = true;
+                for (place, other) in module.functions().iter().enumerate() {
+                    if other.kind == FunctionKind::Func && other.body.is_some() {
+                        calls.number(FunctionId(place as u32));
+                    }
+                }
+            }
+        }
+    }
+    let with_values = module.declarations().iter().filter(|known| known.initial.is_some());
+    for value in with_values.filter_map(|known| module.initial_value(known)?.ok()) {
+        for placed in value.values {
+            let Initializer::Address { name, .. } = placed.value else { continue };
+            let symbol = module.find_at(ScopeId::MODULE, name);
+            used.extend(symbol.filter(|of| is_shared(of.declaration)).map(|symbol| symbol.id));
+        }
+    }
+    let functions: HashSet<FunctionId> = calls.order.into_iter().collect();
+    let declared_inside = module.declarations_with_ids().filter(|(_, declared)| {
+        let function = module.function_id(declared.scope);
+        is_shared(declared) && function.is_some_and(|function| functions.contains(&function))
+    });
+    used.extend(declared_inside.map(|(id, _)| id));
+    used
 }
 
 /// The variables of the module and its functions that all threads of a block or of the grid share.

@@ -52,6 +52,8 @@ pub(super) struct Shape {
     /// Shared memory in bytes: the dynamic part, and the total.
     pub(super) dynamic_shared: u64,
     pub(super) shared: u64,
+    /// The total in allocation units of the target.
+    pub(super) allocated_shared: u64,
 }
 
 impl Shape {

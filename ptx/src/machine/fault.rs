@@ -15,6 +15,8 @@ pub(super) enum FaultKind {
     OutOfBounds,
     Misaligned { bytes: u32 },
     Uninitialized,
+    ReadOnly,
+    Mbarrier(MbarrierFault),
     Race { other: StatementId, thread: [u32; 3] },
     Trap,
     BarrierDivergence,
@@ -127,12 +129,42 @@ pub enum PrintfFault {
     },
 }
 
+/// The reason why an operation on an mbarrier cannot be executed. The PTX ISA leaves its effect undefined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MbarrierFault {
+    /// No `mbarrier.init` has been executed at this address since the last `mbarrier.inval`.
+    #[error("none is initialized there")]
+    NotInitialized,
+    /// The address is not in shared memory.
+    #[error("it is not in shared memory")]
+    NotShared,
+    /// The count of an instruction is out of range.
+    #[error("the count is {0}: 1 to 1048575 are possible")]
+    Count(u64),
+    /// More threads arrive than the phase waits for.
+    #[error("{given} arrivals, although the phase waits for {pending}")]
+    Arrivals {
+        /// The count of the instruction.
+        given: u64,
+        /// The pending count.
+        pending: u64,
+    },
+    /// The number of bytes that the phase waits for is out of range.
+    #[error("the phase would wait for {0} bytes: at most 1048575 are possible")]
+    Transactions(i64),
+    /// `.noComplete` completes the phase.
+    #[error("`.noComplete`, although the arrival completes the phase")]
+    Completes,
+}
+
 impl FaultKind {
     /// The fault of an access of `bytes` bytes without a location.
     pub(super) fn of_missing(missing: Missing, bytes: u32) -> Self {
         match missing {
             Missing::Misaligned => Self::Misaligned { bytes },
             Missing::Outside => Self::OutOfBounds,
+            Missing::ReadOnly => Self::ReadOnly,
         }
     }
 }
@@ -150,6 +182,10 @@ pub enum KernelFaultKind {
     },
     /// A load of uninitialized shared or local memory.
     Uninitialized,
+    /// A store to constant memory or to a parameter of the kernel. It is dropped.
+    ReadOnly,
+    /// An operation on an mbarrier whose effect is undefined. It is dropped, and its result is unknown.
+    Mbarrier(MbarrierFault),
     /// A data race in shared memory: two threads access the same bytes without a barrier between them, and at least one
     /// writes.
     Race {
@@ -228,6 +264,13 @@ pub enum UnknownCause {
         /// Its text.
         text: Arc<str>,
     },
+    /// The PTX ISA leaves the result of an instruction undefined.
+    Undefined {
+        /// The line of the instruction in the module, from 1.
+        line: u32,
+        /// Its text.
+        text: Arc<str>,
+    },
     /// The initial value of a variable is not known, such as the address of an external symbol.
     InitialValue,
     /// There are several reasons, too many to be told apart.
@@ -246,6 +289,9 @@ impl fmt::Display for UnknownCause {
             Self::NeverWritten { register } => write!(f, "nothing has written `{register}`"),
             Self::AbsentLane { line, text } => {
                 write!(f, "`{text}` in line {line} reads a lane that does not execute it")
+            }
+            Self::Undefined { line, text } => {
+                write!(f, "`{text}` in line {line} leaves it undefined")
             }
             Self::InitialValue => f.write_str("the initial value of a variable has no value here"),
             Self::Several => {
@@ -279,6 +325,8 @@ impl KernelFaultKind {
             Self::OutOfBounds => "out_of_bounds",
             Self::Misaligned { .. } => "misaligned",
             Self::Uninitialized => "uninitialized",
+            Self::ReadOnly => "read_only",
+            Self::Mbarrier(_) => "mbarrier",
             Self::Race { .. } => "race",
             Self::Trap => "trap",
             Self::BarrierDivergence => "barrier_divergence",
@@ -420,6 +468,15 @@ impl fmt::Display for KernelFault {
             KernelFaultKind::Uninitialized => {
                 write!(f, "uninitialized: nothing has written the bytes at {address:#x}")?;
             }
+            KernelFaultKind::ReadOnly => {
+                write!(f, "read-only: ")?;
+                match &self.nearest {
+                    Some(known) => write!(f, "{address:#x} is in {}", known.purpose)?,
+                    None => write!(f, "{address:#x}")?,
+                }
+                f.write_str(", which a kernel cannot write")?;
+            }
+            KernelFaultKind::Mbarrier(fault) => write!(f, "mbarrier at {address:#x}: {fault}")?,
             KernelFaultKind::Race { other, thread: [x, y, z] } => write!(
                 f,
                 "race: thread ({x}, {y}, {z}) accesses {address:#x} in line {other}, with no barrier between"

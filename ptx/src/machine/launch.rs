@@ -6,14 +6,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use super::access::{AccessKind, LaneBytes};
 use super::code::Code;
-use super::compile::{Surroundings, compile, function_address, shared_variables};
+use super::compile::{
+    Surroundings, Windows, compile, function_address, shared_by, shared_variables,
+};
 use super::engine::{Engine, HINTS, RawFault, Shape};
 use super::fault::{
     Assertion, FaultKind, KernelFault, KernelFaultKind, PrintfFault, UnknownBytes, UnknownCause,
 };
 use super::log::{FaultLog, Total};
 use super::memory::{
-    AddressedSpace, AllocationError, AllocationUse, Bytes, DeviceMemory, MAX_ALIGNMENT,
+    AddressedSpace, AllocationError, AllocationUse, Bytes, DeviceMemory, MAX_ALIGNMENT, Protection,
     TooMuchMemory, UNKNOWN,
 };
 use super::races::RaceCheck;
@@ -664,6 +666,7 @@ impl<'m> Kernel<'m> {
             threads: launch.block,
             dynamic_shared: launch.shared_bytes,
             shared,
+            allocated_shared: shared.next_multiple_of(self.shared_unit()),
         };
         let mut engine = Engine {
             code: &code,
@@ -762,6 +765,14 @@ impl<'m> Kernel<'m> {
         })
     }
 
+    /// The unit in which the target allocates shared memory, in bytes. [PTX ISA, "%total_smem_size"]
+    fn shared_unit(&self) -> u64 {
+        match self.module.target.sm {
+            30..80 => 256,
+            _ => 128,
+        }
+    }
+
     fn check(&self, launch: &KernelLaunch) -> Result<(), KernelError> {
         let threads = launch.block.iter().try_fold(1_u32, |all, size| all.checked_mul(*size));
         if !threads.is_some_and(|threads| (1..=1024).contains(&threads)) {
@@ -853,32 +864,41 @@ impl<'m> Kernel<'m> {
             let place = launch.places.iter().find(|(known, _)| *known == id);
             place.map(|(_, address)| *address)
         };
+        let used = shared_by(module, self.id);
+        let is_used = |id: DeclarationId| used.contains(&id) || placed(id).is_some();
         for (id, declared) in shared_variables(module) {
-            let bytes = variable_bytes(module, declared);
-            if declared.space == StateSpace::Shared {
-                if declared.linkage == Linkage::Extern && declared.array == Array::Unknown {
-                    dynamic.push((id, declared.alignment().min(MAX_ALIGNMENT)));
-                } else {
-                    let free = shared.next_multiple_of(declared.alignment().min(MAX_ALIGNMENT));
-                    let offset = placed(id).unwrap_or(free);
-                    variables.insert(id, (AddressedSpace::Shared, offset));
-                    shared = shared.max(offset.saturating_add(bytes));
-                    if shared > MAX_SHARED {
-                        return Err(KernelError::SharedSize(shared));
-                    }
-                }
-            } else if declared.linkage != Linkage::Extern {
-                let name =
-                    AllocationUse::Variable(shortened(module.text(declared.name)).into_owned());
-                // Checks the size, because it comes from the module's text.
-                let zeros = memory.zeros(bytes)?;
-                let base = match placed(id) {
-                    Some(base) => memory.allocate_at(base, zeros, name).map(|()| base)?,
-                    None => memory.allocate(zeros, name)?,
-                };
-                variables.insert(id, (AddressedSpace::Global, base));
-                filled.push((id, base, bytes));
+            if declared.space != StateSpace::Shared || !is_used(id) {
+                continue;
             }
+            let bytes = variable_bytes(module, declared);
+            if declared.linkage == Linkage::Extern && declared.array == Array::Unknown {
+                dynamic.push((id, declared.alignment().min(MAX_ALIGNMENT)));
+                continue;
+            }
+            let free = shared.next_multiple_of(declared.alignment().min(MAX_ALIGNMENT));
+            let offset = placed(id).unwrap_or(free);
+            variables.insert(id, (AddressedSpace::Shared, offset));
+            shared = shared.max(offset.saturating_add(bytes));
+            if shared > MAX_SHARED {
+                return Err(KernelError::SharedSize(shared));
+            }
+        }
+        // Constants first, so that they are neighbours, and one range of addresses has all of them.
+        let in_memory = |space: StateSpace| {
+            let all = shared_variables(module).filter(move |(_, known)| known.space == space);
+            all.filter(|(_, known)| known.linkage != Linkage::Extern)
+        };
+        for (id, declared) in in_memory(StateSpace::Const).chain(in_memory(StateSpace::Global)) {
+            let bytes = variable_bytes(module, declared);
+            let name = AllocationUse::Variable(shortened(module.text(declared.name)).into_owned());
+            // Checks the size, because it comes from the module's text.
+            let zeros = memory.zeros(bytes)?;
+            let base = match placed(id) {
+                Some(base) => memory.allocate_at(base, zeros, name).map(|()| base)?,
+                None => memory.allocate(zeros, name)?,
+            };
+            variables.insert(id, (AddressedSpace::Global, base));
+            filled.push((id, base, bytes));
         }
         let alignment = dynamic.iter().map(|known| known.1).max().unwrap_or(1);
         let first = shared.next_multiple_of(alignment);
@@ -895,9 +915,14 @@ impl<'m> Kernel<'m> {
         memory.forget_variables();
         for (id, base, bytes) in filled {
             self.initialize(id, base, bytes, &variables, memory);
-            let known = module.declaration(id).filter(|declared| is_named_by_host(declared));
-            if let Some(declared) = known {
+            let Some(declared) = module.declaration(id) else { continue };
+            if is_named_by_host(declared) {
                 memory.name_variable(module.text(declared.name), base);
+            }
+            if declared.space == StateSpace::Const
+                && let Some(allocation) = memory.allocation_mut(base)
+            {
+                allocation.protection = Protection::Constant;
             }
         }
         for (id, bytes) in &launch.variables {
@@ -912,8 +937,13 @@ impl<'m> Kernel<'m> {
         let overrides = launch.registers.iter().cloned().collect();
         let has_tensor_memory = launch.tensor.is_some();
         let map = AddressMap::default();
+        let constants = memory.protected(Protection::Constant);
+        let parameters = memory.protected(Protection::Parameters);
+        let windows = Windows { map, constants, parameters };
         let tracks_writes = launch.checks_uninitialized;
-        Ok((Surroundings { variables, map, has_tensor_memory, tracks_writes, overrides }, shared))
+        let around =
+            Surroundings { variables, windows, has_tensor_memory, tracks_writes, overrides };
+        Ok((around, shared))
     }
 
     fn place_parameters(
@@ -987,6 +1017,8 @@ impl<'m> Kernel<'m> {
             FaultKind::OutOfBounds => KernelFaultKind::OutOfBounds,
             FaultKind::Misaligned { bytes } => KernelFaultKind::Misaligned { bytes: *bytes },
             FaultKind::Uninitialized => KernelFaultKind::Uninitialized,
+            FaultKind::ReadOnly => KernelFaultKind::ReadOnly,
+            FaultKind::Mbarrier(fault) => KernelFaultKind::Mbarrier(*fault),
             FaultKind::Race { other, thread } => {
                 KernelFaultKind::Race { other: shown.place(*other).line, thread: *thread }
             }
@@ -1007,8 +1039,8 @@ impl<'m> Kernel<'m> {
                 KernelFaultKind::UnknownValue { what, cause: cause(*origin, engine.code, shown) }
             }
         };
-        let is_outside = kind == KernelFaultKind::OutOfBounds;
-        let nearest = if is_outside { engine.nearest(address) } else { None };
+        let is_of_place = matches!(kind, KernelFaultKind::OutOfBounds | KernelFaultKind::ReadOnly);
+        let nearest = if is_of_place { engine.nearest(address) } else { None };
         let nearest_name = match nearest.as_ref().map(|nearest| &nearest.purpose) {
             Some(AllocationUse::Argument(number)) => shown.parameter(self.function, *number),
             _ => None,
@@ -1056,6 +1088,10 @@ fn cause(origin: Origin, code: &Code, shown: &mut Shown<'_>) -> UnknownCause {
         Origin::NotExecuted(statement) => {
             let (line, text) = written(statement);
             UnknownCause::NotExecuted { line, text }
+        }
+        Origin::Undefined(statement) => {
+            let (line, text) = written(statement);
+            UnknownCause::Undefined { line, text }
         }
         Origin::Discarded(statement) => {
             let (line, text) = written(statement);

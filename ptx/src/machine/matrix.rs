@@ -5,18 +5,17 @@
 
 use std::ops::Range;
 
-use super::access::{AccessKind, LaneBytes, changed, find_addresses, parts};
+use super::access::{AccessKind, LaneBytes, changed, find_addresses, parts, truncate};
 use super::code::{Element, MemoryKind, MemoryOp, Op};
 use super::compile::FunctionCompiler;
 use super::engine::{Engine, Stop};
 use super::fault::FaultKind;
 use super::float::{self, Direction, FloatOp, Modes};
-use super::memory::{Found, UNWRITTEN, joined, origin_number, unknown_because};
+use super::memory::{Found, Missing, UNWRITTEN, joined, origin_number, unknown_because};
 use super::number::NumberType as T;
 use super::races::{FragmentKind, Performer, SharedAccess, Strength};
 use super::registers::{Origin, Registers, Slot};
 use super::warp::{Path, Warp, lanes};
-use crate::syntax::StateSpace;
 use crate::syntax::load::{Keyword, Opcode, Operand, PtxInstruction, QualifierKind};
 use warpload::lane::LANES;
 
@@ -37,7 +36,14 @@ pub(super) enum MatrixOp {
         is_row_major: bool,
     },
     /// `ldmatrix` and `stmatrix`: matrices with rows of 16 bytes, whose addresses consecutive lanes hold.
-    Rows { registers: Box<[Slot]>, is_store: bool, access: MemoryOp, layout: RowLayout },
+    Rows {
+        registers: Box<[Slot]>,
+        is_store: bool,
+        access: MemoryOp,
+        layout: RowLayout,
+        /// The lanes whose addresses must be in memory, although those of fewer lanes can be read.
+        needs: u32,
+    },
     /// `movmatrix`: transposes a matrix of 8 x 8 elements of 16 bits.
     Transpose { to: Slot, from: Slot },
 }
@@ -494,7 +500,15 @@ fn matrix_rows<'m>(
     let registers = registers
         .filter(|all| matches!(all.len(), 1 | 2 | 4) && all.len().is_multiple_of(of_matrix));
     let access = access(compiler, of, is_store, T::B8, 16)?;
-    Some(MatrixOp::Rows { registers: registers?, is_store, access, layout })
+    let (rows, of_matrix) = layout.size();
+    let registers = registers?;
+    let used = registers.len() / of_matrix * rows;
+    // "For .target sm_75 or below, all threads must contain valid addresses." [PTX ISA, ldmatrix]
+    let needs = match compiler.module.target.sm {
+        ..80 => u32::MAX,
+        _ => u32::MAX >> LANES.checked_sub(used)?,
+    };
+    Some(MatrixOp::Rows { registers, is_store, access, layout, needs })
 }
 
 /// The access of a matrix, for its address and for observers.
@@ -507,7 +521,6 @@ fn access<'m>(
 ) -> Option<MemoryOp> {
     let address = of.address()?;
     let space = of.space().map(|space| space.0);
-    let space = if of.opcode == Opcode::Wmma { space } else { space.or(Some(StateSpace::Shared)) };
     let (space, base, offset) = compiler.place(of, &address, space).ok()?;
     let kind = if is_store { MemoryKind::Store } else { MemoryKind::Load };
     let elements = vec![None; count].into();
@@ -554,9 +567,9 @@ pub(super) fn execute(
             let mut run = Transfer { warp, path, op, access, engine };
             run.fragment(fragment, *is_store, *stride, *is_row_major, exec)
         }
-        MatrixOp::Rows { registers, is_store, access, layout } => {
+        MatrixOp::Rows { registers, is_store, access, layout, needs } => {
             let mut run = Transfer { warp, path, op, access, engine };
-            run.rows(registers, *is_store, *layout, exec)
+            run.rows(registers, *is_store, *layout, *needs, exec)
         }
     }
 }
@@ -696,7 +709,11 @@ impl Transfer<'_, '_> {
     ) -> Option<Moved> {
         let (mut memories, _) = parts(self.warp, self.path, self.engine);
         let size = bytes.len() as u32;
-        let missing = match memories.find(self.access.space, address, size, lane) {
+        let found = match is_store {
+            true => memories.find_written(self.access.space, address, size, lane),
+            false => memories.find(self.access.space, address, size, lane),
+        };
+        let missing = match found {
             Ok(found) if is_store => {
                 let (region, offset) = memories.at_mut(found);
                 let place = offset..offset + bytes.len();
@@ -724,10 +741,15 @@ impl Transfer<'_, '_> {
             }
             Err(missing) => missing,
         };
+        self.missing(address, size, missing, lane);
+        None
+    }
+
+    /// Reports the fault of a lane without bytes.
+    fn missing(&mut self, address: u64, size: u32, missing: Missing, lane: usize) {
         let kind = FaultKind::of_missing(missing, size);
         let address = self.engine.generic(self.access.space, address);
         self.engine.fault(kind, self.op, self.warp.number, lane as u32, address);
-        None
     }
 
     /// Checks a part of a transfer for races, if it is in shared memory.
@@ -752,6 +774,7 @@ impl Transfer<'_, '_> {
         let MemoryOp { base, offset, .. } = *self.access;
         let mut addresses = [0; LANES];
         find_addresses(self.warp, self.path, base, offset, exec, &mut addresses)?;
+        truncate(self.access, &mut addresses);
         Ok(addresses)
     }
 
@@ -768,13 +791,13 @@ impl Transfer<'_, '_> {
         is_row_major: bool,
         exec: u32,
     ) -> Result<(), Stop> {
-        self.count(is_store);
         let bases = self.addresses(exec)?;
         let first = exec.trailing_zeros() as usize & 31;
         let base = bases[first];
         if let Some(stride) = stride {
             self.warp.need(self.path, stride, exec, "a stride")?;
         }
+        self.count(is_store);
         let registers = &self.warp.frames[self.path.frame].registers;
         let stride = match stride {
             Some(slot) => registers.get::<u32>(slot)[first] as usize,
@@ -805,7 +828,7 @@ impl Transfer<'_, '_> {
         } else {
             (fragment.columns, fragment.rows)
         };
-        for major in 0..outer {
+        'transfer: for major in 0..outer {
             for minor in (0..inner).step_by(per_step) {
                 let at = |minor: usize| if is_row_major { (major, minor) } else { (minor, major) };
                 let (row, column) = at(minor);
@@ -822,7 +845,8 @@ impl Transfer<'_, '_> {
                 }
                 let mut bytes = number.to_le_bytes();
                 let moved = self.transfer(address, &mut bytes[..size], &mut flags, is_store, first);
-                let Some(moved) = moved else { return Ok(()) };
+                // One fault for the whole matrix. The elements of a load that are missing are zero.
+                let Some(moved) = moved else { break 'transfer };
                 let performer = Performer::Warp { first, kind: fragment.kind };
                 self.check_race(&moved, 0..size, performer);
                 if !is_store {
@@ -848,11 +872,22 @@ impl Transfer<'_, '_> {
         slots: &[Slot],
         is_store: bool,
         layout: RowLayout,
+        needs: u32,
         exec: u32,
     ) -> Result<(), Stop> {
+        let addresses = self.addresses(exec & needs)?;
         self.count(is_store);
-        let addresses = self.addresses(exec)?;
         let (count, of_matrix) = layout.size();
+        // The addresses of these lanes are not used, but must be valid.
+        let used = slots.len() / of_matrix * count;
+        let unused = needs & exec & !(u32::MAX >> (LANES - used.min(LANES)));
+        for lane in lanes(unused) {
+            let (mut memories, _) = parts(self.warp, self.path, self.engine);
+            let found = memories.find(self.access.space, addresses[lane], 16, lane);
+            if let Err(missing) = found {
+                self.missing(addresses[lane], 16, missing, lane);
+            }
+        }
         let mut seen = LaneBytes::default();
         let mut done = 0;
         for (matrix, slots) in slots.chunks(of_matrix).enumerate() {

@@ -268,11 +268,24 @@ pub(super) struct DeviceAllocation {
     pub(super) purpose: AllocationUse,
     /// Whether `free` has taken the bytes. The entry stays, without bytes, so that later accesses are known as such.
     is_freed: bool,
+    pub(super) protection: Protection,
+}
+
+/// Whether a kernel can write an allocation, and if not, why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Protection {
+    Writable,
+    Constant,
+    Parameters,
 }
 
 impl DeviceAllocation {
     fn new(base: u64, bytes: Vec<u8>, purpose: AllocationUse) -> Self {
-        Self { base, bytes: Bytes::new(bytes), purpose, is_freed: false }
+        let protection = match purpose {
+            AllocationUse::Parameters => Protection::Parameters,
+            _ => Protection::Writable,
+        };
+        Self { base, bytes: Bytes::new(bytes), purpose, protection, is_freed: false }
     }
 
     fn end(&self) -> u64 {
@@ -573,6 +586,18 @@ impl DeviceMemory {
         self.variables.get(name).copied()
     }
 
+    /// The addresses of all allocations with a protection. Neighbours are one range, together with the gap between them.
+    pub(super) fn protected(&self, protection: Protection) -> Vec<Range<u64>> {
+        let groups = self.allocations.chunk_by(|a, b| a.protection == b.protection);
+        let known = groups.filter_map(|group| match group {
+            [first, ..] if first.protection == protection => {
+                Some(first.base..group.last().map_or(first.base, DeviceAllocation::end))
+            }
+            _ => None,
+        });
+        known.collect()
+    }
+
     /// Forgets the variables of an earlier launch, perhaps of another module. Their bytes stay.
     pub(super) fn forget_variables(&mut self) {
         self.variables.clear();
@@ -740,6 +765,8 @@ pub(super) enum Found {
 pub(super) enum Missing {
     Misaligned,
     Outside,
+    /// Only of writes: the bytes are constants or kernel parameters.
+    ReadOnly,
 }
 
 /// The memories that a warp can access.
@@ -751,6 +778,8 @@ pub(super) struct Memories<'a> {
     pub(super) map: AddressMap,
     /// The bytes of local memory in use. Accesses beyond it are out of bounds, even if memory is reserved there.
     pub(super) local_size: u64,
+    /// The same for each lane, if lanes have allocated different sizes.
+    pub(super) local_ends: Option<&'a [u64; LANES]>,
     /// The allocation of the last access, tried first for the next one.
     pub(super) hint: &'a mut usize,
 }
@@ -791,7 +820,7 @@ impl Memories<'_> {
                 Ok(Found::Shared(address as usize))
             }
             AddressedSpace::Local => {
-                let is_inside = end <= self.local_size;
+                let is_inside = end <= self.local_end(lane);
                 let place = || Found::Local(self.local.place(lane, address));
                 is_inside.then(place).ok_or(Missing::Outside)
             }
@@ -803,6 +832,27 @@ impl Memories<'_> {
                 let place = Found::Global(at, (address - known.base) as usize);
                 is_inside.then_some(place).ok_or(Missing::Outside)
             }
+        }
+    }
+
+    /// [`Self::find`] for a write, which constants and kernel parameters do not allow.
+    #[inline(always)]
+    pub(super) fn find_written(
+        &mut self,
+        space: AddressedSpace,
+        address: u64,
+        size: u32,
+        lane: usize,
+    ) -> Result<Found, Missing> {
+        let found = self.find(space, address, size, lane)?;
+        if self.is_writable(found) { Ok(found) } else { Err(Missing::ReadOnly) }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_writable(&self, found: Found) -> bool {
+        match found {
+            Found::Global(at, _) => self.global.allocations[at].protection == Protection::Writable,
+            Found::Shared(_) | Found::Local(_) => true,
         }
     }
 
@@ -839,12 +889,17 @@ impl Memories<'_> {
         (wrong & exec == 0).then_some(found)
     }
 
+    #[inline(always)]
+    fn local_end(&self, lane: usize) -> u64 {
+        self.local_ends.map_or(self.local_size, |ends| ends[lane])
+    }
+
     /// The end of the bytes that a location belongs to: its allocation, shared memory, or the lane's local memory in use.
     pub(super) fn end(&self, found: Found, lane: usize) -> usize {
         match found {
             Found::Global(at, _) => self.global.allocations[at].bytes.values.len(),
             Found::Shared(_) => self.shared.values.len(),
-            Found::Local(_) => self.local.place(lane, self.local_size),
+            Found::Local(_) => self.local.place(lane, self.local_end(lane)),
         }
     }
 

@@ -46,12 +46,14 @@ mod integer;
 mod launch;
 mod log;
 mod matrix;
+mod mbarrier;
 mod memory;
 mod number;
 mod operations;
 mod printf;
 mod races;
 mod registers;
+mod stack;
 mod tensor;
 #[cfg(feature = "trace")]
 mod trace;
@@ -61,8 +63,8 @@ mod written;
 
 pub use self::access::{AccessKind, LaneBytes};
 pub use self::fault::{
-    Assertion, KernelFault, KernelFaultKind, PrintfFault, StackLimit, TensorLoadFault,
-    UnknownBytes, UnknownCause,
+    Assertion, KernelFault, KernelFaultKind, MbarrierFault, PrintfFault, StackLimit,
+    TensorLoadFault, UnknownBytes, UnknownCause,
 };
 pub use self::fill::{Fill, FillError};
 pub use self::launch::{

@@ -42,6 +42,8 @@ pub(super) enum Origin {
     Discarded(StatementId),
     /// The statement takes the value of a lane that does not execute it.
     AbsentLane(StatementId),
+    /// The PTX ISA leaves the result of this statement undefined.
+    Undefined(StatementId),
     /// The initial value of a variable has no value here.
     InitialValue,
     /// One of several origins that were too many to be told apart.

@@ -9,6 +9,7 @@ use super::code::{
     Action, BarrierOp, CallOp, CallTarget, Code, ExchangeKind, ExchangeOp, Op, Passed, Pc, Preset,
     Special,
 };
+use super::compile::RESERVED_SHARED;
 use super::engine::{BARRIERS, Engine, Stop};
 use super::exchange;
 use super::externals;
@@ -17,6 +18,7 @@ use super::matrix;
 use super::memory::{LocalMemory, UNWRITTEN, origin_number, unknown_because};
 use super::races::RaceCheck;
 use super::registers::{CARRY, Origins, Registers, Slot};
+use super::stack;
 use super::tensor;
 use super::{access, effects};
 use crate::module::FunctionId;
@@ -62,6 +64,8 @@ pub(super) struct Frame {
     pub(super) registers: Registers,
     /// The offset of its variables in local memory.
     pub(super) local_base: u64,
+    /// The first free address of each lane after the frame's variables; `None` if `alloca` has not been executed.
+    pub(super) stack: Option<Box<[u64; LANES]>>,
     /// The call instruction, and the caller's frame; `None` for the kernel.
     pub(super) caller: Option<(Pc, usize)>,
     depth: usize,
@@ -72,6 +76,14 @@ pub(super) struct Frame {
     calls: Vec<(Pc, usize)>,
     /// The bytes that it counts in [`Engine::stack_bytes`], besides its own size.
     bytes: u64,
+}
+
+impl Frame {
+    /// The end of its local memory.
+    pub(super) fn end(&self, code: &Code) -> u64 {
+        let end = self.local_base + code.functions[self.function].local_bytes;
+        self.stack.iter().flat_map(|tops| tops.iter()).fold(end, |most, top| most.max(*top))
+    }
 }
 
 /// A path that waits for the other members of an exchange.
@@ -191,6 +203,7 @@ impl Warp {
                     function,
                     registers: template.clone(),
                     local_base,
+                    stack: None,
                     caller,
                     depth,
                     expected: lanes,
@@ -207,6 +220,7 @@ impl Warp {
         (frame.expected, frame.returned) = (lanes, 0);
         frame.calls.clear();
         frame.bytes = frame.bytes.max(template.memory_bytes());
+        frame.stack = None;
         for preset in &code.presets {
             if let Preset::Special(slot, special) = preset {
                 let row = special_row(*special, &engine.shape, engine.block, self.number);
@@ -493,6 +507,11 @@ impl Warp {
                     races.fence(self.number, exec);
                 }
             }
+            Action::Stack(operation) => {
+                if exec != 0 {
+                    stack::execute(self, path, op, *operation, exec, engine)?;
+                }
+            }
             Action::ActiveMask => {
                 let registers = &mut self.frames[path.frame].registers;
                 registers.put(op.d, &[exec; 32], exec);
@@ -716,7 +735,7 @@ impl Warp {
         }
         let exec = parts.iter().fold(0, |all, part| all | part.1);
         let caller = &self.frames[path.frame];
-        let base = caller.local_base + engine.code.functions[caller.function].local_bytes;
+        let base = caller.end(engine.code).next_multiple_of(16);
         let pc = path.pc;
         let mut next = if ended == 0 { Next::Left } else { Next::Event(Event::Ended) };
         for (function, mask) in parts {
@@ -1019,8 +1038,8 @@ pub(super) fn special_row(
         Special::Warp => warp,
         Special::Warps => shape.warps(),
         Special::DynamicShared => shape.dynamic_shared as u32,
-        Special::TotalShared => shape.shared as u32,
-        Special::Fixed(value) => value,
+        Special::TotalShared => shape.allocated_shared as u32,
+        Special::AllShared => (shape.allocated_shared + RESERVED_SHARED) as u32,
     };
     [value; LANES]
 }

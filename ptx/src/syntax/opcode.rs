@@ -102,7 +102,7 @@ opcodes! {
         "rn rz rm rp sp sp::ordered_metadata block_scale scale_vec::1X scale_vec::2X scale_vec::4X kind::mxf8f6f4 \
          kind::mxf4 kind::mxf4nvf4 kind::f8f6f4",
     ],
-    Mov = "mov" [], MovMatrix = "movmatrix" ["sync aligned m8n8 trans"],
+    Mov = "mov" ["v2 v4"], MovMatrix = "movmatrix" ["sync aligned m8n8 trans"],
     Mul = "mul" [ROUNDING, "lo hi wide ftz sat"], Mul24 = "mul24" ["lo hi"],
     Multimem = "multimem" [
         ORDER, SPACE, OPERATION, VECTOR,
@@ -180,6 +180,11 @@ impl Opcode {
 
     pub(crate) fn of_word(word: &str) -> Self {
         BY_NAME.get(word).map_or(Self::Unknown, |row| row.0)
+    }
+
+    /// Returns all instructions that this crate knows by their first word, in the order of their names.
+    pub fn all() -> impl Iterator<Item = Self> {
+        TABLE.iter().map(|row| row.0)
     }
 
     /// Returns the name without qualifiers; empty for [`Opcode::Unknown`].
