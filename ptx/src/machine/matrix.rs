@@ -412,7 +412,7 @@ fn multiply<'m>(
         QualifierKind::Rounding(rounding) => Some(rounding),
         _ => None,
     });
-    if rounding.is_some() && types[1] != T::F64 {
+    if rounding.is_some() && types[1] != T::F64 || is_saturated && types[1].is_float() {
         return None;
     }
     let direction = Direction::of(rounding.map(|found| found.0))?;

@@ -128,6 +128,8 @@ fn instructions_with_qualifiers_that_no_rule_reads_are_not_executed() {
         "vadd2.s32.s32.s32.min %r1, %r2, %r3, %r4",
         "vmad.s32.s32.s32.po %r1, -%r2, %r3, %r4",
         "vadd.s32.s32.s32.add %r1.b0, %r2, %r3, %r4",
+        "mma.sync.aligned.m16n8k8.row.col.rn.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2}, {%r3}, {%f1, %f2, %f3, %f4}",
+        "mma.sync.aligned.m16n8k8.row.col.satfinite.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2}, {%r3}, {%f1, %f2, %f3, %f4}",
     ];
     let written: Vec<String> = forms.iter().map(|form| format!("{form};")).collect();
     let result = run_forms(&written);
@@ -1059,6 +1061,13 @@ fn products_of_f64_round_in_each_direction() {
     assert_eq!(of(".rz", tiny), 1.0);
     assert_eq!(of(".rm", -tiny), 1.0 - 4.0 * 2_f64.powi(-53));
     assert_eq!(of(".rp", tiny), 1.0 + 4.0 * 2_f64.powi(-52));
+    let body = format!(
+        "mov.b64 %rd5, {:#x}; mov.b64 %rd6, {:#x};
+        mma.sync.aligned.m8n8k4.row.col.rp.f64.f64.f64.f64 {{%rd7, %rd8}}, {{%rd5}}, {{%rd6}}, {{%rd5, %rd5}};",
+        1_f64.to_bits(),
+        tiny.to_bits()
+    );
+    assert_eq!(f64::from_bits(evaluate_by_warps(&body, "%rd7")), 1.0 + 4.0 * 2_f64.powi(-52));
 }
 
 /// The register of lane 0 after a body that whole warps execute.
