@@ -168,6 +168,7 @@ impl Bytes {
             }
             self.flags = vec![0; self.values.len()];
         }
+        self.touch(range.start, range.len());
         for (marked, flags) in self.flags.get_mut(range).into_iter().flatten().zip(flags) {
             *marked = *flags;
         }

@@ -82,8 +82,14 @@ pub(super) fn files(packed: &[u8]) -> Files {
     entries.collect()
 }
 
-/// Runs one launch with one module; returns what is wrong.
-fn run(files: &Files, folder: &str, launch: &Value, ptx: &str) -> Result<(), String> {
+/// Runs one launch with one module, perhaps with all checks; returns what is wrong.
+fn run(
+    files: &Files,
+    folder: &str,
+    launch: &Value,
+    ptx: &str,
+    is_checked: bool,
+) -> Result<(), String> {
     let file = |name: &str| files.get(&format!("{folder}/{name}")).expect("a file");
     let source = std::str::from_utf8(file(ptx)).expect("text");
     let module = read(source).map_err(|error| error.to_string())?;
@@ -93,6 +99,7 @@ fn run(files: &Files, folder: &str, launch: &Value, ptx: &str) -> Result<(), Str
     let mut memory = DeviceMemory::new();
     let mut launched = KernelLaunch::new(sizes(&launch["grid"]), sizes(&launch["block"]))
         .shared_bytes(launch["shared_bytes"].as_u64().expect("bytes"));
+    (launched.checks_races, launched.checks_uninitialized) = (is_checked, is_checked);
     let mut buffers = Vec::new();
     for (number, argument) in launch["args"].as_array().expect("arguments").iter().enumerate() {
         let contents = match argument["kind"].as_str().expect("a kind") {
@@ -128,8 +135,8 @@ fn run(files: &Files, folder: &str, launch: &Value, ptx: &str) -> Result<(), Str
     Ok(())
 }
 
-#[test]
-fn kernels_leave_the_memory_that_a_host_computed() {
+/// Runs all launches; returns their number and what is wrong.
+fn run_all(is_checked: bool) -> (usize, Vec<String>) {
     let files = files(include_bytes!("../../kernels.tar.xz"));
     let (mut count, mut failures) = (0, Vec::new());
     for (name, launches) in &files {
@@ -139,12 +146,24 @@ fn kernels_leave_the_memory_that_a_host_computed() {
             for ptx in launch["ptx"].as_array().expect("modules") {
                 let ptx = ptx.as_str().expect("a name");
                 count += 1;
-                if let Err(error) = run(&files, folder, launch, ptx) {
+                if let Err(error) = run(&files, folder, launch, ptx, is_checked) {
                     failures.push(format!("{folder}, launch {number}, {ptx}: {error}"));
                 }
             }
         }
     }
+    (count, failures)
+}
+
+#[test]
+fn kernels_leave_the_memory_that_a_host_computed() {
+    let (count, failures) = run_all(false);
     assert!(failures.is_empty(), "{} of {count} fail:\n{}", failures.len(), failures.join("\n"));
     assert_eq!(count, 204);
+}
+
+#[test]
+fn right_kernels_have_no_races() {
+    let (count, failures) = run_all(true);
+    assert!(failures.is_empty(), "{} of {count} fail:\n{}", failures.len(), failures.join("\n"));
 }
