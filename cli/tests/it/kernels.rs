@@ -13,11 +13,13 @@ fn run(arguments: &[&str]) -> Ran {
     warpload().args(launch).args(arguments).output().unwrap().into()
 }
 
+fn floats(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
 #[test]
 fn buffers_are_files_and_are_dumped() {
     let folder = tempfile::tempdir().unwrap();
-    let floats =
-        |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
     let (x, out) = (folder.path().join("x.bin"), folder.path().join("y.bin"));
     fs::write(&x, floats(&[1.0, 2.0, 3.0])).unwrap();
     let x = format!("@{}", x.display());
