@@ -306,3 +306,193 @@ impl Touch {
         is_same && (self.kind != 0 || self.lane == other.lane)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{PAGE, Performer, RaceCheck, SharedAccess, Strength};
+    use crate::module::StatementId;
+    use warpload::lane::LANES;
+
+    fn access(
+        warp: u32,
+        lane: usize,
+        at: usize,
+        write: Option<u32>,
+        statement: u32,
+    ) -> SharedAccess {
+        SharedAccess {
+            place: at..at + 1,
+            write,
+            strength: Strength::Weak,
+            warp,
+            performer: Performer::Lane(lane),
+            statement: StatementId(statement),
+        }
+    }
+
+    #[test]
+    fn blocks_cost_what_they_use() {
+        let mut races = RaceCheck::default();
+        for block in 0..1000 {
+            races.begin(1 << 20, 32);
+            for lane in 0..32 {
+                let place = (1 << 19) + lane;
+                assert_eq!(races.access(access(block % 32, lane, place, Some(1), 1)), None);
+            }
+        }
+        let pages = races.pages.iter().flatten().count();
+        assert_eq!(pages * PAGE, 64);
+    }
+
+    const WARPS: usize = 3;
+    const LANES_OF_WARP: usize = 3;
+    const THREADS: usize = WARPS * LANES_OF_WARP;
+
+    /// What a thread knows of each other one: the number of its accesses that come before.
+    type Clock = [u32; THREADS];
+
+    fn join(clock: &mut Clock, other: &Clock) {
+        clock.iter_mut().zip(other).for_each(|(here, there)| *here = (*here).max(*there));
+    }
+
+    /// Numbers that are the same in every run.
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn below(&mut self, end: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (self.0 >> 33) as usize % end
+        }
+
+        fn mask(&mut self) -> u32 {
+            self.below(1 << LANES_OF_WARP) as u32
+        }
+    }
+
+    /// Happens-before with vector clocks, for comparison.
+    #[derive(Default)]
+    struct Exact {
+        clocks: [Clock; THREADS],
+        fenced: [Clock; THREADS],
+        observed: [Clock; THREADS],
+        flag: Clock,
+        pending: Clock,
+        phase: Clock,
+        /// Each access: thread, its own time, byte, and whether it writes.
+        accesses: Vec<(usize, u32, usize, bool)>,
+    }
+
+    /// Random schedules of all kinds of synchronization: each reported race is one, and most are reported.
+    #[test]
+    fn reported_races_are_races() {
+        let (mut reported, mut racing) = (0, 0);
+        for seed in 0..3000 {
+            let mut numbers = Numbers(seed);
+            let mut races = RaceCheck::default();
+            races.begin(256, WARPS);
+            let mut exact = Exact::default();
+            for _ in 0..60 {
+                step(&mut numbers, &mut races, &mut exact, &mut reported, &mut racing);
+            }
+        }
+        assert!(reported > 10_000 && 10 * reported > 8 * racing, "{reported} of {racing}");
+    }
+
+    fn step(
+        numbers: &mut Numbers,
+        races: &mut RaceCheck,
+        exact: &mut Exact,
+        reported: &mut usize,
+        racing: &mut usize,
+    ) {
+        let (warp, lane) = (numbers.below(WARPS), numbers.below(LANES_OF_WARP));
+        let (thread, number, bit) = (warp * LANES_OF_WARP + lane, warp as u32, 1 << lane);
+        let of = |warp: usize, mask: u32| {
+            (0..LANES_OF_WARP)
+                .filter(move |lane| mask >> lane & 1 != 0)
+                .map(move |lane| warp * LANES_OF_WARP + lane)
+        };
+        let mask = numbers.mask() | bit;
+        match numbers.below(24) {
+            0 => {
+                races.pass_barrier();
+                let mut all = Clock::default();
+                exact.clocks.iter().for_each(|clock| join(&mut all, clock));
+                exact.clocks = [all; THREADS];
+            }
+            1..4 => {
+                races.join(number, mask);
+                let mut all = Clock::default();
+                of(warp, mask).for_each(|thread| join(&mut all, &exact.clocks[thread]));
+                of(warp, mask).for_each(|thread| exact.clocks[thread] = all);
+            }
+            4 => {
+                // A barrier of some threads: the lanes of one warp arrive, those of another one wait.
+                let other = numbers.below(WARPS);
+                let waiting = numbers.mask() | 1;
+                let arrived =
+                    [(number, mask, races.arrive()), (other as u32, waiting, races.arrive())];
+                arrived
+                    .into_iter()
+                    .for_each(|(warp, mask, moment)| races.publish(warp, mask, moment));
+                races.acquire(other as u32, waiting);
+                let mut all = Clock::default();
+                for thread in of(warp, mask).chain(of(other, waiting)) {
+                    join(&mut all, &exact.clocks[thread]);
+                }
+                of(other, waiting).for_each(|thread| join(&mut exact.clocks[thread], &all));
+            }
+            5 => {
+                races.fence(number, bit);
+                let observed = exact.observed[thread];
+                join(&mut exact.clocks[thread], &observed);
+                exact.fenced[thread] = exact.clocks[thread];
+            }
+            6 => {
+                races.write_strongly(number, bit);
+                join(&mut exact.flag, &exact.fenced[thread]);
+            }
+            7 => {
+                races.read_strongly(number, bit);
+                join(&mut exact.observed[thread], &exact.flag);
+            }
+            8 => {
+                races.arrive_at(128, number, lane);
+                join(&mut exact.pending, &exact.clocks[thread]);
+            }
+            9 => {
+                races.end_phase(128);
+                exact.phase = std::mem::take(&mut exact.pending);
+            }
+            10 => {
+                races.acquire(number, bit);
+                join(&mut exact.clocks[thread], &exact.phase);
+            }
+            _ => {
+                let (at, writes) = (numbers.below(3), numbers.below(2) == 0);
+                let clock = &mut exact.clocks[thread];
+                clock[thread] += 1;
+                let conflicts = |other: &(usize, u32, usize, bool)| {
+                    let is_before = clock[other.0] >= other.1;
+                    other.2 == at && other.0 != thread && (writes || other.3) && !is_before
+                };
+                let found = races.access(access(
+                    number,
+                    lane,
+                    at,
+                    writes.then_some(1),
+                    exact.accesses.len() as u32,
+                ));
+                *racing += usize::from(exact.accesses.iter().any(conflicts));
+                if let Some((StatementId(statement), by)) = found {
+                    let other = exact.accesses[statement as usize];
+                    let lane = by as usize % LANES;
+                    assert_eq!(other.0, by as usize / LANES * LANES_OF_WARP + lane);
+                    assert!(conflicts(&other), "a false alarm");
+                    *reported += 1;
+                }
+                exact.accesses.push((thread, exact.clocks[thread][thread], at, writes));
+            }
+        }
+    }
+}
