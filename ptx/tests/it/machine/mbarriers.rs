@@ -222,5 +222,5 @@ fn unknown_counts_make_waits_unknown() {
     assert_eq!(launched.result.fault_count, 32);
     assert!(launched.result.counts.warp_instructions < 100);
     let names: Vec<_> = launched.result.faults.iter().map(|fault| fault.kind.name()).collect();
-    assert_eq!(names, ["unknown_value"; 32]);
+    assert!(names.iter().all(|name| *name == "unknown_value"), "{names:?}");
 }
