@@ -735,6 +735,15 @@ impl Access<'_, '_> {
                             self.order(operation, offset, lane, is_phase_over, is_waited, engine);
                             continue;
                         }
+                        // Reported as an uninitialized read.
+                        Err(MbarrierFault::NotInitialized)
+                            if is_unwritten && engine.tracks_writes =>
+                        {
+                            let origin = Origin::Undefined(self.op.statement);
+                            let flags = unknown_because(engine.origins.number(origin));
+                            self.lose(result, lane, flags, engine);
+                            continue;
+                        }
                         Err(fault) => FaultKind::Mbarrier(fault),
                     }
                 }
