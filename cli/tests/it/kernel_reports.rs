@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Cursor;
+use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -335,4 +335,44 @@ fn a_limited_trace_says_what_it_leaves_out() {
     assert!(size < 4 * limit, "{size}");
     let (left_out, _, records, _) = traced(0);
     assert_eq!((left_out, records), (20_000, 0));
+}
+
+/// An output with room for some bytes.
+struct Small(Cursor<Vec<u8>>, usize);
+
+impl Write for Small {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let is_full = self.0.get_ref().len() + bytes.len() > self.1;
+        if is_full { Err(io::ErrorKind::StorageFull.into()) } else { self.0.write(bytes) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Small {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+/// A full disk ends the trace, and not the launch.
+#[test]
+fn a_launch_goes_on_after_its_trace_fails() {
+    let source = module(
+        "mov.u32 %r5, 0;\nagain: ld.global.u32 %r6, [%rd1]; add.u32 %r5, %r5, 1; setp.lt.u32 %p3, %r5, 20000;
+        @%p3 bra again; st.global.u32 [%rd1], %r5;",
+    );
+    let module = warpload_ptx::read(&source).unwrap();
+    let kernel = Kernel::named(&module, "k").unwrap();
+    let mut memory = DeviceMemory::new();
+    let address = memory.allocate(vec![0; 4096], AllocationUse::Argument(0)).unwrap();
+    let launch = KernelLaunch::new([1; 3], [32, 1, 1]).parameter(&address.to_le_bytes());
+    let output = Small(Cursor::default(), 200);
+    let mut trace = LaunchTrace::new(&kernel, &launch, false, String::new(), output).unwrap();
+    kernel.run(&launch, &mut memory, Some(&mut trace)).unwrap();
+    assert_eq!(memory.bytes(address).unwrap()[..4], 20_000_u32.to_le_bytes());
+    assert!(trace.left_out() > 0 && trace.accesses() == 20_001, "{}", trace.left_out());
+    assert_eq!(trace.finish().err().unwrap().kind(), io::ErrorKind::StorageFull);
 }

@@ -534,3 +534,40 @@ pub const MAX_ALL_NAMES_BYTES: usize = 64 << 20;
 
 /// The bytes that a name takes beyond its text: its allocation and its entry in a set.
 pub(crate) const NAME_OVERHEAD: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_of_ptx_are_header_keys() {
+        let place = PtxPlace { line: 26, column: Some(9) };
+        assert_eq!(
+            (place.to_string(), place.key(1234)),
+            ("line 26:9".into(), "ptx 1234 line 26:9".into())
+        );
+        let alone = PtxPlace { column: None, ..place };
+        for (key, expected) in [
+            ("ptx 1234 line 26:9", Some((1234, place))),
+            ("ptx 4294967295 line 26", Some((u32::MAX, alone))),
+            // Of an earlier build.
+            ("ptx line 26", Some((26, alone))),
+            ("ptx 4294967296 line 26", None),
+            ("ptx 1 line 26:", None),
+            ("ptx 1 line :9", None),
+            ("ptx 1", None),
+            ("PTX 1 line 26", None),
+            ("ptx version", None),
+        ] {
+            assert_eq!(PtxPlace::of_key(key), expected, "{key}");
+        }
+        let header = [(place.key(7), "b"), (alone.key(3), "a"), (alone.key(7), "c")];
+        let header = header.map(|(key, text)| (key.into(), text.into()));
+        let kernel = Kernel { header: header.to_vec(), ..Kernel::default() };
+        let lines = PtxLines::new(&kernel);
+        for pc in [0, 3, 7, 8] {
+            assert_eq!(lines.get(pc), kernel.ptx(pc).as_ref());
+        }
+        assert_eq!((kernel.place(7), kernel.place(8)), ("line 26:9".to_owned(), "0x8".to_owned()));
+    }
+}
