@@ -233,6 +233,18 @@ fn faults_are_in_the_json_and_on_the_page() {
     }
 }
 
+/// A trace has no faults, so it says that there were some.
+#[test]
+fn the_trace_of_a_faulty_launch_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("t.wlt").display().to_string();
+    assert_eq!(run(&module(FAULTY), &["--trace", &trace]).status, 1);
+    let replay = warpload().args(["replay", &trace, "--format", "json"]).output().unwrap();
+    let replayed: Value = serde_json::from_str(&Ran::from(replay).stdout).unwrap();
+    let note = "the launch had 66 faults (32 misaligned, 33 out of bounds, 1 trap); the trace has the lanes without one";
+    assert_eq!(replayed["notes"], json!([note]));
+}
+
 #[test]
 fn a_clean_run_says_what_was_not_checked() {
     let folder = tempfile::tempdir().unwrap();

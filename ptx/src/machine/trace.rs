@@ -105,6 +105,11 @@ impl<'m, W: Write + Seek> LaunchTrace<'m, W> {
         self.accesses
     }
 
+    /// Adds a note for readers of results.
+    pub fn note(&mut self, note: &str) {
+        self.writer.note(note);
+    }
+
     /// Writes the rest of the trace, and returns the output.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! [`Written`]: how statements are shown in reports: their places, texts and sources.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -27,8 +28,8 @@ pub(super) fn shortened(text: &str) -> Cow<'_, str> {
 pub(super) struct Written<'m> {
     module: &'m Module<'m>,
     lines: LineIndex,
-    /// The lines in which several instructions begin.
-    crowded: HashSet<u32>,
+    /// The lines in which several instructions begin. Found when a place is asked for, which most launches do not.
+    crowded: OnceCell<HashSet<u32>>,
 }
 
 /// The place of a statement.
@@ -42,18 +43,21 @@ pub(super) struct Place {
 
 impl<'m> Written<'m> {
     pub(super) fn new(module: &'m Module<'m>) -> Self {
-        let lines = LineIndex::new(module.source());
+        Self { module, lines: LineIndex::new(module.source()), crowded: OnceCell::new() }
+    }
+
+    fn crowded(&self) -> HashSet<u32> {
         let (mut crowded, mut last) = (HashSet::new(), 0);
-        for statement in module.statements() {
+        for statement in self.module.statements() {
             if matches!(statement.kind, StatementKind::Instruction(_)) {
-                let line = lines.position(statement.span.start).line;
+                let line = self.lines.position(statement.span.start).line;
                 if line == last {
                     crowded.insert(line);
                 }
                 last = line;
             }
         }
-        Self { module, lines, crowded }
+        crowded
     }
 
     /// The place of a statement; line 0 for one of another module.
@@ -62,7 +66,10 @@ impl<'m> Written<'m> {
             return Place::default();
         };
         let Position { line, column } = self.lines.position(statement.span.start);
-        Place { line, column: self.crowded.contains(&line).then_some(column) }
+        Place {
+            line,
+            column: self.crowded.get_or_init(|| self.crowded()).contains(&line).then_some(column),
+        }
     }
 
     /// The text of a statement.

@@ -261,6 +261,10 @@ impl KernelArguments {
                 (*result, Some(message))
             }
         };
+        if result.fault_count > 0 && kept.is_some() {
+            let verdict = result.verdict();
+            trace.note(&format!("the launch had {verdict}; the trace has the lanes without one"));
+        }
         let finished = traced::finish(trace, no_trace, &kernel, &launch, kept.is_some(), &source);
         let (trace, accesses) = finished.map_err(|error| match error.downcast() {
             Ok(error) => write_error(&self.trace)(error),
