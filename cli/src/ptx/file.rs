@@ -8,9 +8,9 @@ use anyhow::{Context, anyhow, bail};
 use warpload_binary::container::GpuCodeKind;
 use warpload_binary::lines::{LineError, Lines};
 use warpload_ptx::module::StatementText;
-use warpload_ptx::rules::Rule;
+use warpload_ptx::rules::{Rule, Unit};
 use warpload_ptx::syntax::{LineIndex, Span};
-use warpload_ptx::{Module, StatementVerdict, read};
+use warpload_ptx::{Module, StatementVerdict, check_as, read};
 
 use crate::binary::{self, Opened};
 use crate::diagnostic::{self, Labelled};
@@ -205,6 +205,17 @@ impl File<'_> {
             self.draw(label, output)?;
         }
         Ok(())
+    }
+
+    /// Whether the module is not legal, as `ptx check --compile-only` says. Draws the rules that it breaks. Functions
+    /// that the module leaves to others are not a reason, because a launch makes their results unknown.
+    pub(super) fn is_refused(&self, output: &mut Output) -> anyhow::Result<bool> {
+        let mut is_refused = false;
+        for verdict in check_as(self.module, Unit::Part).filter(|verdict| !verdict.is_legal()) {
+            is_refused = true;
+            self.draw_verdict(&verdict, output)?;
+        }
+        Ok(is_refused)
     }
 
     /// The place of a statement, and its text on one line without comments.

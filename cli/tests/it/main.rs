@@ -10,6 +10,7 @@ mod counting;
 mod cubin;
 mod cubin128;
 mod decode128;
+mod externals;
 mod fill_in;
 mod for_people;
 mod html;

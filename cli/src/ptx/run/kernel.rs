@@ -1,5 +1,6 @@
 //! Launches a kernel with its grid, dumps its buffers, and reports faults and memory costs.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ use crate::options::{Format, Progress, number};
 use crate::process::Status;
 use crate::ptx::file::File;
 use crate::ptx::run::faults::{self, FaultsJson};
+use crate::ptx::run::printing::Printing;
 use crate::ptx::run::traced::{self, Accesses};
 use crate::ptx::run::watch::watched;
 use crate::ptx::run::{Pair, failed, pair};
@@ -82,6 +84,10 @@ pub(super) struct KernelArguments {
     /// Report loads of uninitialized shared or local memory
     #[arg(long)]
     check_uninitialized: bool,
+
+    /// Launch modules that `ptx check` refuses, too; what is wrong in them is not executed
+    #[arg(long)]
+    no_check: bool,
 
     /// Report data races in shared memory: two threads access the same bytes, one writes, and no barrier or fence orders
     /// them
@@ -161,6 +167,7 @@ impl KernelArguments {
             || self.html.is_some()
             || self.check_uninitialized
             || self.check_races
+            || self.no_check
     }
 
     /// Launches the named kernel of a module, or its only one.
@@ -173,6 +180,12 @@ impl KernelArguments {
         progress: Progress,
         output: &mut Output,
     ) -> anyhow::Result<Status> {
+        if !self.no_check && file.is_refused(output)? {
+            let help = "`--no-check` launches it all the same";
+            let message =
+                format_args!("{}: not launched, because it is not legal; {help}", file.name);
+            return Ok(output.fail(Status::Unreadable, message)?);
+        }
         let kernel = Kernel::chosen(file.module, options.function.as_deref());
         let kernel = kernel.map_err(|error| match error {
             KernelError::SeveralKernels { kernels } => {
@@ -248,9 +261,12 @@ impl KernelArguments {
             Some(_) => 1,
             None => launch.grid.iter().fold(1, |all: u64, size| all.saturating_mul((*size).into())),
         };
+        let shown = (format == Format::Text).then_some(&mut *output);
+        let mut printing = Printing::new(&mut trace, shown);
         let ran = watched(progress, file.name, blocks, |watch| {
-            kernel.run_watched(&launch, &mut memory, Some(&mut trace), Some(watch))
+            kernel.run_watched(&launch, &mut memory, Some(&mut printing), Some(watch))
         });
+        printing.finish()?;
         let (result, limit) = match ran {
             Ok(result) => (result, None),
             Err(error) => {
@@ -328,6 +344,8 @@ impl KernelArguments {
                 launch,
                 not_executed: result.skipped.iter().map(SkippedJson::from).collect(),
                 unknown_bytes: unknown.map(|one| UnknownJson::new(&kernel, one)).collect(),
+                printed: String::from_utf8_lossy(&result.printed),
+                printed_bytes: result.printed_bytes,
                 faults: FaultsJson::from(&result),
                 summary: &summary,
             })?;
@@ -448,6 +466,9 @@ struct KernelJson<'f> {
     launch: LaunchJson,
     not_executed: Vec<SkippedJson<'f>>,
     unknown_bytes: Vec<UnknownJson<'f>>,
+    /// The first MiB of the text of `printf`, and the size of all of it in bytes.
+    printed: Cow<'f, str>,
+    printed_bytes: u64,
     #[serde(flatten)]
     faults: FaultsJson<'f>,
     #[serde(flatten)]

@@ -2,6 +2,7 @@
 
 mod faults;
 mod kernel;
+mod printing;
 mod show;
 mod traced;
 mod watch;
@@ -35,8 +36,9 @@ use warpload_binary::names::{Demangled, NamePattern, did_you_mean, nearest};
 ///
 /// With --grid, --block, --arg or another kernel option, launches a kernel without a GPU: all of its blocks, warps and
 /// instructions. Prints counts, faults with line, block and thread, and the sectors and bank conflicts of each memory
-/// instruction. Exit status 1 if a lane faulted, an instruction was not executed, bytes of a buffer are unknown, or the
-/// limit of steps was reached.
+/// instruction, after the text that the kernel prints with `printf`. Exit status 1 if a lane faulted, an instruction was
+/// not executed, bytes of a buffer are unknown, or the limit of steps was reached; 2 if `ptx check` refuses the module,
+/// or a GPU refuses the launch.
 ///
 /// Without kernel options, executes the loads of one function in the order of the text, branches or not. A loaded
 /// register keeps its value for later loads. Other instructions are not executed: a register that one of them writes

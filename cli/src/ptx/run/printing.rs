@@ -1,0 +1,52 @@
+//! [`Printing`]: shows the text of `printf` while a kernel runs.
+
+use std::io;
+
+use warpload_ptx::machine::{MemoryAccess, MemoryObserver};
+
+use crate::io::Output;
+use crate::terminal::Escapes;
+
+/// Passes the memory instructions of a launch on to its trace, and prints the text of `printf` at once, so that a launch
+/// that does not end has printed it, too.
+pub(super) struct Printing<'p, T> {
+    trace: &'p mut T,
+    /// Standard output, if the text goes there.
+    output: Option<&'p mut Output>,
+    ends_line: bool,
+    failed: Option<io::Error>,
+}
+
+impl<'p, T> Printing<'p, T> {
+    pub(super) fn new(trace: &'p mut T, output: Option<&'p mut Output>) -> Self {
+        Self { trace, output, ends_line: true, failed: None }
+    }
+
+    /// Ends the last line of the text. Returns the first error of standard output.
+    pub(super) fn finish(self) -> io::Result<()> {
+        match (self.failed, self.output) {
+            (Some(error), _) => Err(error),
+            (None, Some(output)) if !self.ends_line => output.line(""),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<T: MemoryObserver> MemoryObserver for Printing<'_, T> {
+    fn access(&mut self, access: &MemoryAccess<'_>) {
+        self.trace.access(access);
+    }
+
+    fn needs_values(&self) -> bool {
+        self.trace.needs_values()
+    }
+
+    fn printed(&mut self, text: &[u8]) {
+        self.ends_line = text.last() == Some(&b'\n');
+        if self.failed.is_none()
+            && let Some(output) = &mut self.output
+        {
+            self.failed = output.bytes(text, Escapes::Text).err();
+        }
+    }
+}
