@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::common::{Ran, warpload};
+use crate::common::{Ran, piped, warpload};
 
 const TALK: &str = "ptx/tests/machine/externals/talk.ptx";
 
 fn run(arguments: &[&str], input: &str) -> Ran {
-    warpload().args(["ptx", "run"]).args(arguments).write_stdin(input).output().unwrap().into()
+    piped(warpload().args(["ptx", "run"]).args(arguments), input.as_bytes(), input.len().max(1))
 }
 
 /// A module with a kernel `k` of one buffer.
@@ -63,7 +63,7 @@ fn printed_text_is_escaped() {
     // A kernel that does not end has printed its text all the same.
     let source = module(&format!("{VPRINTF}\n{format}"), &format!("{call}\nL: bra L;"));
     let ran = run(&["-", "--block", "1", "--arg", "0", "--steps", "100"], &source);
-    assert_eq!((ran.status, &*ran.stdout), (1, "\\u{1b}[mA\\u{7}\\xff\n"));
+    assert_eq!((ran.status, ran.stdout.lines().next()), (1, Some("\\u{1b}[mA\\u{7}\\xff")));
     assert!(ran.stderr.contains("has not ended"), "{}", ran.stderr);
 }
 
@@ -86,7 +86,7 @@ fn functions_that_are_not_there_are_listed() {
 #[test]
 fn modules_that_are_not_legal_are_not_launched() {
     let checked = |source: &str| -> Ran {
-        warpload().args(["ptx", "check", "-"]).write_stdin(source).output().unwrap().into()
+        piped(warpload().args(["ptx", "check", "-"]), source.as_bytes(), source.len())
     };
     for (declarations, body, text) in [
         (
@@ -152,18 +152,21 @@ fn launches_that_a_gpu_refuses_are_refused() {
     let error = refused(".reqntid 128 .maxnreg 32", "", &["--block", "96", "--grid", "3"]);
     assert_eq!(
         error,
-        "error: <stdin>: a block of 96 x 1 x 1 threads: `.reqntid` in line 5 requires 128 x 1 x 1\n"
+        "error: standard input: a block of 96 x 1 x 1 threads: `.reqntid` in line 5 requires 128 x 1 x 1\n"
     );
     let error = refused(".maxntid 64,1,1", "", &["--block", "96"]);
-    assert_eq!(error, "error: <stdin>: a block of 96 threads: `.maxntid` in line 5 permits 64\n");
+    assert_eq!(
+        error,
+        "error: standard input: a block of 96 threads: `.maxntid` in line 5 permits 64\n"
+    );
     let error = refused(".explicitcluster .reqnctapercluster 2,1,1", "", &["--grid", "4"]);
     assert_eq!(
         error,
-        "error: <stdin>: line 5: `.reqnctapercluster 2,1,1` needs a cluster, and launches with clusters are not executed\n"
+        "error: standard input: line 5: `.reqnctapercluster 2,1,1` needs a cluster, and launches with clusters are not executed\n"
     );
     let error = refused("", " mov.u32 %x, %cluster_ctarank;", &["--grid", "4"]);
     assert_eq!(
         error,
-        "error: <stdin>: line 8: `mov.u32 %x, %cluster_ctarank` needs a cluster, and launches with clusters are not executed\n"
+        "error: standard input: line 8: `mov.u32 %x, %cluster_ctarank` needs a cluster, and launches with clusters are not executed\n"
     );
 }

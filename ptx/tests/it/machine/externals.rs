@@ -284,6 +284,40 @@ fn indirect_calls_and_registers_reach_the_same_functions() {
     assert_eq!(launched.result.counts.stores, 5);
 }
 
+/// A function prints from the local memory of its caller, and fails an assertion in some lanes, whose callers end, too.
+#[test]
+fn nested_calls_print_and_fail_in_their_lanes() {
+    let call = "{ .param .b64 p0; st.param.b64 [p0], %rd1; .param .b64 p1; st.param.b64 [p1], %rd2; .param .b32 ret0;
+        call.uni (ret0), vprintf, (p0, p1); ld.param.b32 %r1, [ret0]; }";
+    let fail = "{ .param .b64 p0; st.param.b64 [p0], 0; .param .b64 p1; st.param.b64 [p1], 0; .param .b32 p2;
+        st.param.b32 [p2], 7; .param .b64 p3; st.param.b64 [p3], 0; .param .b64 p4; st.param.b64 [p4], 1;
+        call.uni __assertfail, (p0, p1, p2, p3, p4); }";
+    let body = format!(
+        "{}.func (.param .b32 r) inner(.param .b64 b, .param .b32 n) {{
+            .reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .pred %p;
+            ld.param.b64 %rd2, [b]; mov.u64 %rd1, fmt; {call} ld.param.b32 %r2, [n];
+            setp.eq.u32 %p, %r2, 1; @!%p bra ON; {fail} ON: st.param.b32 [r], %r1; ret; }}
+        .func (.param .b32 r) outer(.param .b32 n) {{
+            .reg .b64 %rd<9>; .reg .b32 %r<9>; .local .align 8 .b8 buffer[8];
+            ld.param.b32 %r1, [n]; st.local.u32 [buffer], %r1; st.local.u32 [buffer+4], 40; mov.u64 %rd1, buffer;
+            cvta.local.u64 %rd1, %rd1;
+            {{ .param .b64 p0; st.param.b64 [p0], %rd1; .param .b32 p1; st.param.b32 [p1], %r1; .param .b32 ret0;
+            call.uni (ret0), inner, (p0, p1); ld.param.b32 %r2, [ret0]; }} st.param.b32 [r], %r2; ret; }}
+        ---{{ .param .b32 p0; st.param.b32 [p0], %r0; .param .b32 ret0; call.uni (ret0), outer, (p0);
+        ld.param.b32 %r80, [ret0]; }} st.global.u32 [%rd2], %r80;",
+        variable("fmt", "%d+%d;")
+    );
+    let launched = launched(&body, 3, true);
+    assert_eq!(launched.result.printed, b"0+40;1+40;2+40;");
+    assert_eq!(kinds(&launched), ["assertion"]);
+    assert_eq!(&*launched.result.faults[0].function, "inner");
+    assert_eq!(launched.words(0)[..4], [2, 0, 2, 0]);
+    // One value more than the caller's buffer has.
+    let longer = body.replace(&variable("fmt", "%d+%d;"), &variable("fmt", "%d+%d;%d"));
+    let launched = self::launched(&longer, 1, false);
+    assert_eq!((kinds(&launched), &launched.result.printed[..]), (vec!["printf"], &b"0+40;"[..]));
+}
+
 // Assertions.
 
 /// nvcc 13.5: `assert(x[i]==0 && "must be zero")` fails in thread 2, which ends; thread 3 prints.
