@@ -13,8 +13,17 @@ pub(crate) fn notes(result: &KernelResult, notes: &[String]) -> Vec<String> {
     let skipped = result.skipped.iter().take(MAX_ROWS).map(|skipped| {
         format!("line {}: not executed: {}", skipped.line, cut(&skipped.text, LONG_NAME))
     });
+    let unknown = result.unknown.iter().take(MAX_ROWS).map(|unknown| {
+        let cause = cut(&unknown.cause.to_string(), LONG_NAME);
+        format!(
+            "{}: {} unknown bytes: {cause}",
+            escape(&unknown.purpose.to_string()),
+            count(unknown.bytes)
+        )
+    });
     let verdict = std::iter::once(escape(&result.verdict()));
-    verdict.chain(notes.iter().map(|note| escape(note))).chain(skipped).collect()
+    let findings = skipped.chain(unknown);
+    verdict.chain(notes.iter().map(|note| escape(note))).chain(findings).collect()
 }
 
 /// A row for each kind of fault at each instruction; `None` if there are none.

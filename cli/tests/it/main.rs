@@ -18,6 +18,7 @@ mod independent;
 mod kernel_reports;
 mod kernels;
 mod names;
+mod not_known;
 mod pictures;
 mod plan;
 #[path = "../../../trace/tests/it/random.rs"]

@@ -586,7 +586,7 @@ impl Access<'_, '_> {
         engine.counts.loads += 1;
         engine.counts.stores += 1;
         let mut seen = LaneBytes::default();
-        let mut done = 0;
+        let (mut done, mut lost) = (0, 0);
         let mut shared: Vec<(usize, usize, u32)> = Vec::new();
         for lane in lanes(self.exec) {
             let (mut memories, registers) = parts(self.warp, self.path, engine);
@@ -649,6 +649,7 @@ impl Access<'_, '_> {
                         region.mark_each(place, &flags);
                         seen[lane][..16].copy_from_slice(&values);
                         done |= 1 << lane;
+                        lost |= u32::from(flags.iter().any(|flags| flags & UNKNOWN != 0)) << lane;
                     }
                     Err(missing) => {
                         let address = engine.generic(self.access.space, self.addresses[lane]);
@@ -663,8 +664,9 @@ impl Access<'_, '_> {
         }
         self.check_races(&shared, true, bytes, engine);
         let source = (AccessKind::Copy, AddressedSpace::Global, bytes);
-        engine.observe(self.op, self.warp.number, source, done, from, &seen);
-        self.observe(AccessKind::Copy, done, &seen, engine);
+        engine.observe(self.op, self.warp.number, source, (done, lost), from, &seen);
+        let target = (AccessKind::Copy, self.access.space, bytes);
+        engine.observe(self.op, self.warp.number, target, (done, lost), self.addresses, &seen);
         Ok(())
     }
 
@@ -866,7 +868,15 @@ impl Access<'_, '_> {
 
     fn observe(&self, kind: AccessKind, lanes: u32, values: &LaneBytes, engine: &mut Engine<'_>) {
         let access = (kind, self.access.space, self.access.bytes());
-        engine.observe(self.op, self.warp.number, access, lanes, self.addresses, values);
+        // What a load has written or a store has read is unknown where its registers are.
+        let mut unknown = 0;
+        if engine.observes_values() {
+            let registers = &self.warp.frames[self.path.frame].registers;
+            for element in self.access.elements.iter().flatten() {
+                unknown |= registers.unknown(element.slot);
+            }
+        }
+        engine.observe(self.op, self.warp.number, access, (lanes, unknown), self.addresses, values);
     }
 }
 

@@ -197,6 +197,8 @@ impl Engine<'_> {
         self.counts.warp_instructions += 1;
         self.counts.thread_instructions += u64::from(exec.count_ones());
         if self.counts.warp_instructions > self.step_limit {
+            // This one is not executed any more.
+            self.uncount(exec);
             return Err(Stop::Steps(op.statement));
         }
         self.worked += 1;
@@ -335,7 +337,7 @@ impl Engine<'_> {
         op: &Op,
         warp: u32,
         (kind, space, bytes): (AccessKind, AddressedSpace, u32),
-        lanes: u32,
+        (lanes, unknown): (u32, u32),
         addresses: &[u64; LANES],
         values: &LaneBytes,
     ) {
@@ -348,6 +350,7 @@ impl Engine<'_> {
             AddressedSpace::Local => AddressSpace::Local,
         };
         let executing = LaneMask::from_bits(lanes);
+        let unknown = LaneMask::from_bits(lanes & unknown);
         let statement = op.statement;
         observer.access(&MemoryAccess {
             statement,
@@ -359,6 +362,7 @@ impl Engine<'_> {
             executing,
             addresses,
             values,
+            unknown,
         });
     }
 

@@ -469,6 +469,9 @@ pub struct MemoryAccess<'a> {
     pub addresses: &'a [u64; LANES],
     /// The bytes that each lane loaded or stored. For an atomic operation, the old bytes in memory.
     pub values: &'a LaneBytes,
+    /// The lanes whose values have unknown bytes, which are zeros or old bytes in `values`; of an observer that needs
+    /// values.
+    pub unknown: LaneMask,
 }
 
 /// Observes the memory instructions of a launch, in order of execution.
@@ -580,9 +583,16 @@ impl<'m> Kernel<'m> {
         found.ok_or_else(|| self.no_variable(name))
     }
 
-    /// The variables of the module that are in memory during a launch and that a host program can name.
-    fn variables(&self) -> impl Iterator<Item = (DeclarationId, &'m Declaration)> {
+    /// Returns the variables of the module that are in memory during a launch and that a host program can name.
+    pub fn variables(&self) -> impl Iterator<Item = (DeclarationId, &'m Declaration)> {
         shared_variables(self.module).filter(|(_, declared)| is_named_by_host(declared))
+    }
+
+    /// Returns the size of a variable in bytes; 0 if the module has no such declaration.
+    #[must_use]
+    pub fn variable_bytes(&self, id: DeclarationId) -> u64 {
+        let declared = self.module.declaration(id);
+        declared.map_or(0, |declared| variable_bytes(self.module, declared))
     }
 
     fn no_variable(&self, name: &str) -> KernelError {

@@ -889,7 +889,7 @@ impl Transfer<'_, '_> {
             }
         }
         let mut seen = LaneBytes::default();
-        let mut done = 0;
+        let (mut done, mut lost) = (0, 0);
         for (matrix, slots) in slots.chunks(of_matrix).enumerate() {
             let mut rows = [[0_u8; 16]; 16];
             let mut flags = 0;
@@ -922,6 +922,9 @@ impl Transfer<'_, '_> {
                     }
                 }
             }
+            if origin_number(flags).is_some() {
+                lost = u32::MAX;
+            }
             if is_store {
                 continue;
             }
@@ -941,7 +944,7 @@ impl Transfer<'_, '_> {
         }
         let kind = if is_store { AccessKind::Store } else { AccessKind::Load };
         let access = (kind, self.access.space, self.access.bytes());
-        self.engine.observe(self.op, self.warp.number, access, done, &addresses, &seen);
+        self.engine.observe(self.op, self.warp.number, access, (done, lost), &addresses, &seen);
         Ok(())
     }
 }

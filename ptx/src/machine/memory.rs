@@ -580,6 +580,17 @@ impl DeviceMemory {
         known.is_none_or(|known| known.bytes.flags.iter().all(|flags| flags & UNKNOWN == 0))
     }
 
+    /// Returns the number of unknown bytes in a part of an allocation, and the offset of the first one in the part; `None` if
+    /// all are known.
+    #[must_use]
+    pub fn unknown_in(&self, base: u64, part: Range<usize>) -> Option<(u64, u64)> {
+        let at = self.allocations.binary_search_by_key(&base, |known| known.base).ok()?;
+        let flags = self.allocations.get(at)?.bytes.flags.get(part)?;
+        let first = flags.iter().position(|flags| flags & UNKNOWN != 0)?;
+        let count = flags.iter().filter(|flags| **flags & UNKNOWN != 0).count();
+        Some((count as u64, first as u64))
+    }
+
     /// Returns the address of a `.global` or `.const` variable of the module in the last launch, for [`Self::bytes`];
     /// `None` if that module has no such variable.
     #[must_use]

@@ -50,7 +50,8 @@ struct Traced {
 
 impl<'m, W: Write + Seek> LaunchTrace<'m, W> {
     /// Begins the trace of a launch at the start of `output`. With `has_values`, the trace has the values that loads
-    /// return and stores write, 32 bits for each lane and register. `source` names the program and the module.
+    /// return and stores write, 32 bits for each lane and register; an instruction with an unknown value in any lane has
+    /// none. `source` names the program and the module.
     ///
     /// # Errors
     /// Returns the errors of `output`.
@@ -186,8 +187,10 @@ impl<'m, W: Write + Seek> LaunchTrace<'m, W> {
         let lanes = access.executing.lanes();
         self.addresses.extend(lanes.map(|lane| access.addresses[lane].wrapping_add(base)));
         self.values.clear();
-        let has_values =
-            self.has_values && matches!(access.kind, AccessKind::Load | AccessKind::Store);
+        // A record has the values of all of its lanes or none, and an unknown value must not look like a zero.
+        let has_values = self.has_values
+            && access.unknown.is_empty()
+            && matches!(access.kind, AccessKind::Load | AccessKind::Store);
         if has_values {
             for register in 0..traced.registers {
                 let value =

@@ -152,6 +152,12 @@ pub(super) fn answer(question: &str) -> Result<CaseAnswer, JsonError> {
         let reason = format!("line {}: `{}` is not executed", skipped.line, skipped.text);
         return Ok(CaseAnswer::Skip(reason));
     }
+    // Unknown bytes hold some value here, which is no answer.
+    if let Some(unknown) = result.unknown.first() {
+        let (bytes, cause) = (unknown.bytes, &unknown.cause);
+        let reason = format!("{}: {bytes} unknown bytes: {cause}", unknown.purpose);
+        return Ok(CaseAnswer::Skip(reason));
+    }
     let changed = question.buffers().filter_map(|(number, before)| {
         let after = memory.bytes(*addresses.get(&number)?)?;
         (after != before).then(|| (number, HexBytes(after.to_vec())))
