@@ -4,6 +4,7 @@
 use std::io::Cursor;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -28,9 +29,12 @@ pub(crate) struct PtxKernel {
     text: Arc<Text>,
     name: String,
     parameters: Vec<KernelParameter>,
+    variables: Vec<KernelParameter>,
+    /// Whether the module was checked, and breaks no rule.
+    is_legal: AtomicBool,
 }
 
-/// A parameter of a kernel.
+/// A parameter of a kernel, or a variable of its module.
 #[pyclass(frozen, eq, hash, get_all, module = "warpload.ptx")]
 #[derive(Clone, PartialEq, Hash)]
 pub(crate) struct KernelParameter {
@@ -224,6 +228,44 @@ impl SkippedInstruction {
 /// The most bytes of the trace of a launch.
 const MAX_TRACE_BYTES: u64 = 1 << 30;
 
+/// The bytes of an array or of a variable that a launch left unknown.
+#[pyclass(frozen, eq, hash, get_all, module = "warpload.ptx")]
+#[derive(Clone, PartialEq, Hash)]
+pub(crate) struct UnknownBytes {
+    /// The number of the array's argument, from 0; `None` for a variable of the module.
+    argument: Option<usize>,
+    /// The name of the parameter or of the variable.
+    name: String,
+    /// The number of unknown bytes.
+    bytes: u64,
+    /// The offset of the first one.
+    first: u64,
+    /// The reason: an instruction that was not executed, or a register that was never written.
+    cause: String,
+}
+
+#[pymethods]
+impl UnknownBytes {
+    fn __repr__(&self) -> String {
+        let argument = match self.argument {
+            Some(number) => format!("argument={number}, "),
+            None => String::new(),
+        };
+        let Self { name, bytes, first, .. } = self;
+        format!("UnknownBytes({argument}name='{name}', bytes={bytes}, first={first})")
+    }
+
+    fn __str__(&self) -> String {
+        let place = match self.argument {
+            Some(number) => format!("argument {number} `{}`", self.name),
+            None => format!("`{}`", self.name),
+        };
+        let Self { bytes, first, cause, .. } = self;
+        let noun = if *bytes == 1 { "byte is" } else { "bytes are" };
+        format!("{place}: {bytes} {noun} unknown, the first at offset {first}: {cause}")
+    }
+}
+
 /// A parameter: its bytes, or a pointer, as the number of a buffer and an offset in bytes.
 enum Argument {
     Bytes(Vec<u8>),
@@ -243,16 +285,39 @@ struct Ended {
     fault_count: u64,
     faults: Vec<KernelFault>,
     skipped: Vec<SkippedInstruction>,
+    verdict: String,
+    unknown: Vec<machine::UnknownBytes>,
+    variables: Vec<Variable>,
+    printed: Vec<u8>,
     memory: DeviceMemory,
     /// The address of each buffer.
     bases: Vec<u64>,
     trace: Option<BinaryTrace>,
 }
 
-/// The counts, the number of faults, the recorded faults, the skipped instructions, the arguments with unknown bytes,
-/// and the trace.
-type Launched =
-    (LaunchCounts, u64, Vec<KernelFault>, Vec<SkippedInstruction>, Vec<usize>, Option<Trace>);
+/// A variable of the module after a launch: the name, the bytes, and the reason why some are unknown.
+type Variable = (String, Vec<u8>, Option<String>);
+
+/// The counts, the number of faults and a line about them, the recorded faults, the skipped instructions, the unknown
+/// bytes, the variables, the printed text and the trace.
+type Launched = (
+    LaunchCounts,
+    u64,
+    String,
+    Vec<KernelFault>,
+    Vec<SkippedInstruction>,
+    Vec<UnknownBytes>,
+    Vec<(String, Py<PyBytes>, Option<String>)>,
+    Py<PyBytes>,
+    Option<Trace>,
+);
+
+/// The options of a launch, except for the launch itself.
+struct Asked {
+    variables: Vec<(String, Vec<u8>)>,
+    checks: bool,
+    traces: bool,
+}
 
 #[pymethods]
 impl PtxKernel {
@@ -267,11 +332,16 @@ impl PtxKernel {
                 let sized = declared.unwrap_or_default().iter().zip(kernel.parameter_bytes());
                 let parameters =
                     sized.map(|(declared, bytes)| KernelParameter::new(module, declared, bytes));
-                Ok((module.text(kernel.function().name).to_owned(), parameters.collect()))
+                let variables = kernel.variables().map(|(id, declared)| {
+                    KernelParameter::new(module, declared, kernel.variable_bytes(id))
+                });
+                let name = module.text(kernel.function().name).to_owned();
+                Ok((name, parameters.collect(), variables.collect()))
             })
         });
-        let (name, parameters) = found.map_err(|failure| failure.raise(py))?;
-        Ok(Self { text: Arc::new(text), name, parameters })
+        let (name, parameters, variables) = found.map_err(|failure| failure.raise(py))?;
+        let is_legal = AtomicBool::new(false);
+        Ok(Self { text: Arc::new(text), name, parameters, variables, is_legal })
     }
 
     /// The kernel's name.
@@ -292,20 +362,29 @@ impl PtxKernel {
         self.parameters.clone()
     }
 
+    /// The variables of the module in global and constant memory.
+    #[getter]
+    fn variables(&self) -> Vec<KernelParameter> {
+        self.variables.clone()
+    }
+
     /// Launches the kernel. An argument is the bytes of a parameter, or a writeable array of bytes.
     #[allow(clippy::too_many_arguments, reason = "what `warpload.ptx.Kernel` passes on")]
-    #[pyo3(signature = (grid, block, arguments, shared_bytes, steps, check_uninitialized, check_races, trace))]
+    #[pyo3(signature = (grid, block, arguments, variables, shared_bytes, steps, check, check_uninitialized, check_races, trace, dump_unknown))]
     fn launch(
         &self,
         py: Python<'_>,
         grid: [u32; 3],
         block: [u32; 3],
         arguments: Vec<Bound<'_, PyAny>>,
+        variables: Vec<(String, Vec<u8>)>,
         shared_bytes: u64,
         steps: Option<u64>,
+        check: bool,
         check_uninitialized: bool,
         check_races: bool,
         trace: bool,
+        dump_unknown: bool,
     ) -> PyResult<Launched> {
         let mut launch = KernelLaunch::new(grid, block).shared_bytes(shared_bytes);
         launch.steps = steps.unwrap_or(launch.steps);
@@ -328,16 +407,27 @@ impl PtxKernel {
         let arguments = Arc::clone(&places);
         let mut watch = LaunchWatch::new();
         watch.interrupt = Arc::clone(&shared.interrupt);
-        let work = move || run(&text, &name, launch, &arguments, buffers, trace, &watch);
+        let checks = check && !self.is_legal.load(Ordering::Relaxed);
+        let asked = Asked { variables, checks, traces: trace };
+        let work = move || run(&text, &name, launch, asked, &arguments, buffers, &watch);
         let ended = wait(py, &shared, None, work)?;
-        let Ended { counts, fault_count, faults, skipped, memory, bases, trace } =
-            ended.map_err(|failure| failure.raise(py))?;
+        let ended = ended.map_err(|failure| failure.raise(py))?;
+        self.is_legal.fetch_or(checks, Ordering::Relaxed);
+        let Ended { counts, fault_count, faults, skipped, memory, bases, trace, .. } = ended;
         let mut unknown = Vec::new();
         for (argument, array) in given {
             let Some(Argument::Pointer { buffer, offset }) = places.get(argument) else { continue };
             let base = bases.get(*buffer).copied().unwrap_or_default();
-            if !memory.is_known(base) {
-                unknown.push(argument);
+            let part = *offset..*offset + array.len();
+            if let Some((bytes, first)) = memory.unknown_in(base, part) {
+                let of_buffer = ended.unknown.iter().find(|unknown| unknown.base == base);
+                let cause = of_buffer.map_or(String::new(), |unknown| unknown.cause.to_string());
+                let name = self.parameters.get(argument).map(|parameter| parameter.name.clone());
+                let name = name.unwrap_or_default();
+                unknown.push(UnknownBytes { argument: Some(argument), name, bytes, first, cause });
+                if !dump_unknown {
+                    continue;
+                }
             }
             let mut array = array.try_readwrite()?;
             let array = array.as_slice_mut()?;
@@ -346,17 +436,39 @@ impl PtxKernel {
                 array.copy_from_slice(bytes);
             }
         }
+        unknown.extend(ended.unknown.into_iter().filter_map(|unknown| {
+            let AllocationUse::Variable(name) = unknown.purpose else { return None };
+            let (bytes, first) = (unknown.bytes, unknown.first);
+            let cause = unknown.cause.to_string();
+            Some(UnknownBytes { argument: None, name, bytes, first, cause })
+        }));
         let trace = trace.map(|trace| Trace::of(trace, self.text.name.clone().into()));
-        Ok((counts, fault_count, faults, skipped, unknown, trace))
+        let variables = ended.variables.into_iter();
+        let variables = variables
+            .map(|(name, bytes, cause)| (name, PyBytes::new(py, &bytes).unbind(), cause))
+            .collect();
+        let printed = PyBytes::new(py, &ended.printed).unbind();
+        let verdict = ended.verdict;
+        Ok((counts, fault_count, verdict, faults, skipped, unknown, variables, printed, trace))
     }
 }
 
 impl Text {
     /// Describes why a kernel cannot be launched, or did not end.
     fn refused(&self, error: &KernelError) -> Failure {
-        let message = format!("{}: {error}", self.name);
+        let mut message = format!("{}: {error}", self.name);
         let (kind, position) = match error {
-            KernelError::Steps { line, .. } => {
+            KernelError::Steps { line, result, .. } => {
+                // A launch that does not end has often gone wrong before.
+                for skipped in &result.skipped {
+                    let machine::SkippedInstruction { line, count, text, .. } = skipped;
+                    message += &format!("\nline {line}: not executed, {count} times: {text}");
+                }
+                if let Some(fault) = result.faults.first() {
+                    let (count, line) = (result.fault_count, fault.line);
+                    message +=
+                        &format!("\n{count} faults until then; the first: line {line}: {fault}");
+                }
                 let text =
                     self.source.lines().nth((*line as usize).saturating_sub(1)).unwrap_or_default();
                 let column = 1 + text.chars().take_while(|char| char.is_whitespace()).count();
@@ -410,14 +522,20 @@ fn run(
     text: &Text,
     name: &str,
     mut launch: KernelLaunch,
+    asked: Asked,
     arguments: &[Argument],
     buffers: Vec<Buffer>,
-    traces: bool,
     watch: &LaunchWatch,
 ) -> Result<Ended, Failure> {
     text.module(|module, lines| {
         let refused = |error: KernelError| text.refused(&error);
         let kernel = Kernel::named(module, name).map_err(refused)?;
+        if asked.checks {
+            text.check(module, lines)?;
+        }
+        for (name, bytes) in asked.variables {
+            launch.variables.push((kernel.variable(&name).map_err(refused)?, bytes));
+        }
         let mut memory = DeviceMemory::new();
         let mut bases = vec![0; buffers.len()];
         let mut buffers: Vec<_> = buffers.into_iter().zip(&mut bases).collect();
@@ -445,7 +563,7 @@ fn run(
             // It is in memory. What is left out is noted in the trace.
             Ok(trace.limit(MAX_TRACE_BYTES))
         };
-        let mut trace = traces.then(begin).transpose().map_err(failed)?;
+        let mut trace = asked.traces.then(begin).transpose().map_err(failed)?;
         let observer = trace.as_mut().map(|trace| trace as &mut dyn MemoryObserver);
         let result =
             kernel.run_watched(&launch, &mut memory, observer, Some(watch)).map_err(refused)?;
@@ -456,6 +574,7 @@ fn run(
             let found = module.statements().get(statement.index());
             found.map_or(String::new(), |found| module.statement(found.span, lines).text)
         };
+        let verdict = result.verdict();
         let skipped = result.skipped.into_iter().map(|skipped| SkippedInstruction {
             line: skipped.line,
             text: skipped.text,
@@ -470,9 +589,35 @@ fn run(
                 .map(|one| KernelFault::new(one, written(one.statement)))
                 .collect(),
             skipped: skipped.collect(),
+            verdict,
+            variables: variables(&kernel, &memory, &result.unknown),
+            unknown: result.unknown,
+            printed: result.printed,
             memory,
             bases,
             trace,
         })
     })
+}
+
+/// The variables of the module after a launch.
+fn variables(
+    kernel: &Kernel<'_>,
+    memory: &DeviceMemory,
+    unknown: &[machine::UnknownBytes],
+) -> Vec<Variable> {
+    let module = kernel.module();
+    let names = kernel.variables().map(|(_, declared)| module.text(declared.name).to_owned());
+    let read = names.filter_map(|name| {
+        let base = memory.variable(&name)?;
+        let bytes = memory.bytes(base)?;
+        let cause = memory.unknown_in(base, 0..bytes.len()).map(|_| {
+            let found = unknown.iter().find(|unknown| unknown.base == base);
+            found.map_or("its initial value has no value here".to_owned(), |unknown| {
+                unknown.cause.to_string()
+            })
+        });
+        Some((name, bytes.to_vec(), cause))
+    });
+    read.collect()
 }

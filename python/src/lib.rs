@@ -41,7 +41,7 @@ mod _native {
     use crate::instruction::{Instruction, decode, encode};
     #[pymodule_export]
     use crate::kernel::{
-        KernelFault, KernelParameter, LaunchCounts, PtxKernel, SkippedInstruction,
+        KernelFault, KernelParameter, LaunchCounts, PtxKernel, SkippedInstruction, UnknownBytes,
     };
     #[pymodule_export]
     use crate::loads::{Control, Load, loads};

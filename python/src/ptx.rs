@@ -106,6 +106,18 @@ impl Text {
         }
     }
 
+    /// Refuses a module that breaks a rule, as `ptx check` does.
+    pub(crate) fn check(&self, module: &Module<'_>, lines: &LineIndex) -> Result<(), Failure> {
+        let verdicts = check_as(module, Unit::Program);
+        let mut broken = verdicts.flat_map(|verdict| verdict.violations.into_iter());
+        let Some(violation) = broken.next() else { return Ok(()) };
+        let failure = self.failure(lines, ErrorKind::Illegal, &violation.message, violation.span);
+        let rule = Some(violation.rule.name().to_owned());
+        let place = failure.position.map_or(String::new(), |(line, _)| format!("line {line}: "));
+        let message = format!("{}: {place}{}", self.name, failure.message);
+        Err(Failure { message, rule, help: violation.help.clone(), ..failure })
+    }
+
     /// Draws the broken rules as the command does.
     fn drawings(&self, lines: &LineIndex, verdict: &StatementVerdict) -> Vec<String> {
         let draw = |violation: &warpload_ptx::rules::Violation| {

@@ -75,7 +75,7 @@ impl ReplayTask {
             .options(memory, functions.as_ref(), selection.as_ref())
             .shard(*shard)
             .on_progress(&observe)
-            .interrupt(&shared.interrupt);
+            .interrupt(&*shared.interrupt);
         let replayed = request.on_threads(|| {
             if page.is_none() {
                 return Ok((replay(trace, &options)?, None));

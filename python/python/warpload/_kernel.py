@@ -5,17 +5,19 @@ from __future__ import annotations
 import ctypes
 import operator
 import struct
+import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
 from . import _native
 from ._errors import Error
-from ._native import KernelFault, KernelParameter, LaunchCounts, SkippedInstruction
+from ._native import KernelFault, KernelParameter, LaunchCounts, SkippedInstruction, UnknownBytes
 from ._trace import Trace
 
 if TYPE_CHECKING:
@@ -28,13 +30,59 @@ if TYPE_CHECKING:
 Dimensions = Union[int, Sequence[int]]
 _FLOATS = {".f16": "<e", ".f32": "<f", ".f64": "<d"}
 _SHOWN = 4
+_INITIAL = "its initial value has no value here"
+
+
+class UnknownWarning(UserWarning):
+    """A launch left an array as it was, because some of its bytes are not known."""
+
+
+class Globals(Mapping[str, "npt.NDArray[np.uint8]"]):
+    """The bytes of the module's ``.global`` and ``.const`` variables after a launch, by name: the ``__device__`` and
+    ``__constant__`` variables of CUDA.
+
+    ``launch.globals["table"].view(np.float32)`` are numbers. The argument ``globals=launch.globals`` of another launch
+    keeps the values; each launch else begins with the initial ones.
+
+    A variable with unknown bytes raises an :class:`Error` of the kind ``"fault"``, unless the launch had
+    ``dump_unknown=True``.
+    """
+
+    def __init__(self, held: Sequence[tuple[str, bytes, str | None]], dumps_unknown: bool) -> None:
+        self._held = {name: (data, cause) for name, data, cause in held}
+        self._dumps_unknown = dumps_unknown
+
+    def __getitem__(self, name: str) -> npt.NDArray[np.uint8]:
+        data, cause = self._held[name]
+        if cause is not None and not self._dumps_unknown:
+            raise Error(
+                f"`{name}` has unknown bytes: {cause}; dump_unknown=True of the launch returns what memory holds there",
+                kind="fault",
+            )
+        return np.frombuffer(data, np.uint8)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._held)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def _known(self) -> dict[str, bytes]:
+        """The variables to begin another launch with: without those whose initial value has none here."""
+        return {
+            name: self[name].tobytes() for name, (_, cause) in self._held.items() if cause != _INITIAL
+        }
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{name}: {len(data)} bytes" for name, (data, _) in self._held.items())
+        return f"Globals({sizes})"
 
 
 @dataclass(frozen=True)
 class Launch:
     """The result of a launch, apart from the arrays, which it has changed.
 
-    ``str()`` has the counts, the skipped instructions, and the first four faults of each instruction.
+    ``str()`` has the counts, the skipped instructions, the unknown bytes, and the first four faults of each instruction.
     """
 
     kernel: str
@@ -48,9 +96,15 @@ class Launch:
     skipped: tuple[SkippedInstruction, ...]
     """The instructions that were skipped because they are not supported, such as texture instructions, in the order
     of the text."""
-    unknown: tuple[int, ...]
-    """The numbers of the arguments, from 0, with unknown bytes in their arrays: bytes that depend on a skipped
-    instruction or on an uninitialized register. Such bytes are 0 or unchanged."""
+    unknown: tuple[UnknownBytes, ...]
+    """The arrays and variables with unknown bytes, which depend on a skipped instruction or on an uninitialized register.
+    Such an array is unchanged as a whole, unless the launch had ``dump_unknown=True``."""
+    globals: Globals
+    """The variables of the module after the launch."""
+    printed: str
+    """The text that ``printf`` has printed; its first MiB."""
+    verdict: str
+    """A line about the faults, by kind; without faults, what was not checked."""
     trace: Trace | None = field(repr=False, compare=False)
     """The loads, stores and atomics of the launch, except for loads of parameters; ``None`` if the launch was not traced.
     Its program counters are lines of the module."""
@@ -72,8 +126,8 @@ class Launch:
 
     @property
     def ok(self) -> bool:
-        """Whether there was no fault, and every byte of the arrays is known."""
-        return not self.fault_count and not self.unknown
+        """Whether there was no fault, every instruction was executed, and every byte of the arrays is known."""
+        return not (self.fault_count or self.skipped or self.unknown)
 
     def raise_for_faults(self) -> None:
         """Raises an error if the launch is not :attr:`ok`.
@@ -81,10 +135,12 @@ class Launch:
         Raises
         ------
         Error
-            Of the kind ``"fault"``. Its message is ``str()`` of the launch, and its line is the first fault's.
+            Of the kind ``"fault"``. Its message is ``str()`` of the launch, and its line is the first fault's, or else that
+            of the first instruction that was not executed.
         """
         if not self.ok:
-            line = self.faults[0].line if self.faults else None
+            lines = [one.line for one in self.faults] + [one.line for one in self.skipped]
+            line = lines[0] if lines else None
             raise Error(f"{self.kernel}: {self}", kind="fault", line=line)
 
     def __str__(self) -> str:
@@ -103,20 +159,29 @@ class Launch:
             # Many threads usually have the same fault.
             if shown[fault.line] <= _SHOWN:
                 lines.append(str(fault))
-        lines += [
-            f"argument {number}: the launch wrote bytes with unknown values" for number in self.unknown
-        ]
-        if self.fault_count:
-            lines.append(f"{self.fault_count} faults")
+        lines += [str(unknown) for unknown in self.unknown]
+        lines.append(self._verdict())
         return "\n".join(lines)
+
+    def _verdict(self) -> str:
+        """The findings in words. No findings say what was looked for."""
+        found = [self.verdict]
+        if self.skipped:
+            found.append(f"{len(self.skipped)} not executed")
+        if self.unknown:
+            found.append(f"{len(self.unknown)} with unknown bytes")
+        return "; ".join(found)
 
     def __repr__(self) -> str:
         counts = self.counts
-        faults = f"{self.fault_count or 'no'} fault{'s' * (self.fault_count != 1)}"
         return (
             f"Launch({self.kernel!r}, {counts.blocks} blocks, {counts.warps} warps, "
-            f"{counts.warp_instructions} warp instructions, {faults})"
+            f"{counts.warp_instructions} warp instructions, {self._verdict()})"
         )
+
+    def _repr_html_(self) -> str:
+        printed = f"<pre>{escape(self.printed)}</pre>" if self.printed else ""
+        return f"{printed}<pre>{escape(str(self))}</pre>"
 
 
 class Kernel:
@@ -161,17 +226,25 @@ class Kernel:
         """The parameters in order, each with its name, type and size in bytes."""
         return tuple(self._native.parameters)
 
+    @property
+    def globals(self) -> tuple[KernelParameter, ...]:
+        """The ``.global`` and ``.const`` variables of the module, each with its name, type and size in bytes."""
+        return tuple(self._native.variables)
+
     def __call__(
         self,
         grid: Dimensions,
         block: Dimensions,
         args: Sequence[Any] = (),
         *,
+        globals: Mapping[str, Any] | None = None,
         shared_bytes: int = 0,
         steps: int | None = None,
+        check: bool = True,
         check_uninitialized: bool = False,
         check_races: bool = False,
         trace: bool = True,
+        dump_unknown: bool = False,
     ) -> Launch:
         """Launches the kernel, and returns when it has ended.
 
@@ -193,10 +266,16 @@ class Kernel:
             - a number, of Python or NumPy: it is converted to the parameter's type. Integers may be of either sign,
               because compilers declare ``int`` as ``.u32``;
             - ``numpy.void``, a ``ctypes.Structure`` or ``bytes``: a structure by value, of the parameter's size.
+        globals
+            Values of ``.global`` and ``.const`` variables of the module before the launch, by name (mangled if the module has
+            it so): an array, ``bytes``, or a number if the variable is one. A value may be shorter than its variable, but
+            not longer. :attr:`Launch.globals` has the variables after the launch, and is such a value, too.
         shared_bytes
             Dynamic shared memory of a block, in bytes.
         steps
-            The limit of warp instructions, after which the launch is given up; 2^32 if not given.
+            The limit of warp instructions, after which the launch is given up; 2^30 if not given.
+        check
+            Refuse a module that :func:`check` finds illegal.
         check_uninitialized
             Report loads of uninitialized shared or local memory.
         check_races
@@ -205,6 +284,9 @@ class Kernel:
         trace
             Keep the memory instructions for :attr:`Launch.trace` and :attr:`Launch.replay`: compressed, a few bytes each.
             Without it, kernels that mostly access memory run up to twice as fast.
+        dump_unknown
+            Write arrays back even if some of their bytes are not known, with what memory holds there. Without it, such an
+            array stays as it was before the launch, :attr:`Launch.unknown` names it, and there is a warning.
 
         Raises
         ------
@@ -213,7 +295,8 @@ class Kernel:
         OverflowError
             If a number does not fit its parameter.
         Error
-            If the launch does not fit the kernel (the ``kind`` is ``"argument"``) or does not end (``"fault"``).
+            If the launch does not fit the kernel (the ``kind`` is ``"argument"``), the module is illegal (``"illegal"``), or
+            the launch does not end (``"fault"``).
         KeyboardInterrupt
             Soon after Ctrl-C.
         """
@@ -227,24 +310,76 @@ class Kernel:
             _argument(f"parameter {number} ({parameter.type})", parameter, value)
             for number, (parameter, value) in enumerate(zip(parameters, args))
         ]
-        counts, fault_count, faults, skipped, unknown, traced = self._native.launch(
+        launched = self._native.launch(
             _dimensions("grid", grid),
             _dimensions("block", block),
             arguments,
+            self._variables(globals or {}),
             _number("shared_bytes", shared_bytes, 0),
             None if steps is None else _number("steps", steps, 1),
+            check,
             check_uninitialized,
             check_races,
             trace,
+            dump_unknown,
         )
-        kept = None if traced is None else Trace._of(traced, self.file)
+        counts, fault_count, verdict, faults, skipped, unknown, variables, printed, traced = launched
+        if not dump_unknown:
+            for one in unknown:
+                if one.argument is not None:
+                    warnings.warn(
+                        f"{self.name}: {one}; the array is unchanged (dump_unknown=True writes it)",
+                        UnknownWarning,
+                        stacklevel=2,
+                    )
         return Launch(
-            self.name, counts, fault_count, tuple(faults), tuple(skipped), tuple(unknown), kept
+            self.name,
+            counts,
+            fault_count,
+            tuple(faults),
+            tuple(skipped),
+            tuple(unknown),
+            Globals(variables, dump_unknown),
+            printed.decode(errors="replace"),
+            verdict,
+            None if traced is None else Trace._of(traced, self.file),
         )
+
+    def _variables(self, given: Mapping[str, Any]) -> list[tuple[str, bytes]]:
+        """Converts values of variables to bytes."""
+        if isinstance(given, Globals):
+            return list(given._known().items())
+        known = {variable.name: variable for variable in self.globals}
+        values = []
+        for name, value in given.items():
+            variable = known.get(name)
+            if variable is None:
+                names = ", ".join(known) or "none"
+                raise Error(f"no variable `{name}`; the module has {names}", kind="argument")
+            values.append((name, _value(f"variable `{name}` ({variable.type})", variable, value)))
+        return values
 
     def __repr__(self) -> str:
         types = ", ".join(parameter.type for parameter in self.parameters)
         return f"Kernel({self.file!r}, {self.name!r}: {types})"
+
+
+def _value(place: str, variable: KernelParameter, value: Any) -> bytes:
+    """Converts the value of a variable to bytes."""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        data = bytes(value)
+    elif isinstance(value, np.ndarray):
+        if value.dtype.hasobject or not value.dtype.isnative:
+            raise TypeError(f"{place}: expected an array of little-endian numbers, not {value.dtype}")
+        data = np.asarray(value).tobytes()
+    else:
+        converted = _argument(place, variable, value)
+        data = bytes(converted)
+    if len(data) > variable.bytes:
+        raise Error(
+            f"{place}: has {variable.bytes} bytes, {len(data)} are given", kind="argument"
+        )
+    return data
 
 
 def _number(name: str, value: int, least: int, most: int = 0xFFFF_FFFF_FFFF_FFFF) -> int:

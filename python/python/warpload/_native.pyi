@@ -10,7 +10,7 @@ from types import CapsuleType
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 from warpload._types import Address, ByteSource, Contents, Examinee, Executor, FailureKind, Family, InstructionSpace, KernelFaultKind, LaneFaultKind, LaneMode, LaneSpace, Misaligned, Numbers, Suite, UniformPath, WarpFaultKind, WordArray
 
-__all__ = ["__version__", "CaseFailure", "Conformance", "Control", "DecodedWords", "Explanation", "Field", "Flag", "FlagCounts", "Instruction", "KernelFault", "KernelParameter", "LaneFault", "LaunchCounts", "Load", "Machine", "Memory", "Outcome", "PtxKernel", "Replayed", "SkippedInstruction", "Table", "TensorLoaded", "TensorMap", "Trace", "Vector", "Warp", "WarpFault", "check_ptx", "compare", "conform", "decode", "decode_array", "encode", "execute", "explain", "generate_vectors", "import_trace", "loads", "lower_ptx", "merge", "read_vectors", "replay_arguments", "run", "run_ptx", "run_tensor_load", "survive_forks", "vector_flags", "vector_instructions", "write_vectors"]
+__all__ = ["__version__", "CaseFailure", "Conformance", "Control", "DecodedWords", "Explanation", "Field", "Flag", "FlagCounts", "Instruction", "KernelFault", "KernelParameter", "LaneFault", "LaunchCounts", "Load", "Machine", "Memory", "Outcome", "PtxKernel", "Replayed", "SkippedInstruction", "Table", "TensorLoaded", "TensorMap", "Trace", "UnknownBytes", "Vector", "Warp", "WarpFault", "check_ptx", "compare", "conform", "decode", "decode_array", "encode", "execute", "explain", "generate_vectors", "import_trace", "loads", "lower_ptx", "merge", "read_vectors", "replay_arguments", "run", "run_ptx", "run_tensor_load", "survive_forks", "vector_flags", "vector_instructions", "write_vectors"]
 
 __version__: Final[str]
 
@@ -531,7 +531,7 @@ class KernelFault:
 @final
 class KernelParameter:
     """
-    A parameter of a kernel.
+    A parameter of a kernel, or a variable of its module.
     """
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self, /) -> int: ...
@@ -825,7 +825,7 @@ class PtxKernel:
         """
         The file of the module, `<text>` if it was given as text.
         """
-    def launch(self, /, grid: SupportsLenAndGetItem[SupportsIndex], block: SupportsLenAndGetItem[SupportsIndex], arguments: SupportsGetItem[int, Any], shared_bytes: SupportsIndex, steps: SupportsIndex | None, check_uninitialized: bool, check_races: bool, trace: bool) -> tuple[LaunchCounts, int, list[KernelFault], list[SkippedInstruction], list[int], Trace | None]:
+    def launch(self, /, grid: SupportsLenAndGetItem[SupportsIndex], block: SupportsLenAndGetItem[SupportsIndex], arguments: SupportsGetItem[int, Any], variables: SupportsGetItem[int, tuple[str, SupportsGetItem[int, SupportsIndex]]], shared_bytes: SupportsIndex, steps: SupportsIndex | None, check: bool, check_uninitialized: bool, check_races: bool, trace: bool, dump_unknown: bool) -> tuple[LaunchCounts, int, str, list[KernelFault], list[SkippedInstruction], list[UnknownBytes], list[tuple[str, bytes, str | None]], bytes, Trace | None]:
         """
         Launches the kernel. An argument is the bytes of a parameter, or a writeable array of bytes.
         """
@@ -838,6 +838,11 @@ class PtxKernel:
     def parameters(self, /) -> list[KernelParameter]:
         """
         The parameters in order.
+        """
+    @property
+    def variables(self, /) -> list[KernelParameter]:
+        """
+        The variables of the module in global and constant memory.
         """
 
 @final
@@ -1040,6 +1045,42 @@ class Trace:
     def replay(self, /, *, memory: Memory | None = None, shard: tuple[SupportsIndex, SupportsIndex] | None = None, page: bool = False, progress: Any | None = None, **options: "Any") -> Replayed:
         """
         Replays the loads.
+        """
+
+@final
+class UnknownBytes:
+    """
+    The bytes of an array or of a variable that a launch left unknown.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    def __str__(self, /) -> str: ...
+    @property
+    def argument(self, /) -> int | None:
+        """
+        The number of the array's argument, from 0; `None` for a variable of the module.
+        """
+    @property
+    def bytes(self, /) -> int:
+        """
+        The number of unknown bytes.
+        """
+    @property
+    def cause(self, /) -> str:
+        """
+        The reason: an instruction that was not executed, or a register that was never written.
+        """
+    @property
+    def first(self, /) -> int:
+        """
+        The offset of the first one.
+        """
+    @property
+    def name(self, /) -> str:
+        """
+        The name of the parameter or of the variable.
         """
 
 @final

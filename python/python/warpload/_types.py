@@ -23,6 +23,8 @@ KernelFaultKind = Literal[
     "out_of_bounds",
     "misaligned",
     "uninitialized",
+    "read_only",
+    "mbarrier",
     "race",
     "trap",
     "barrier_divergence",
@@ -30,6 +32,11 @@ KernelFaultKind = Literal[
     "branch_index",
     "no_function",
     "tensor_memory",
+    "assertion",
+    "printf",
+    "use_after_free",
+    "double_free",
+    "invalid_free",
     "unknown_value",
 ]
 UniformPath = Literal["broadcast", "divergent"]

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Literal, Union
 
 from . import _native
 from ._errors import Error
-from ._kernel import Kernel, Launch
+from ._kernel import Globals, Kernel, Launch, UnknownWarning
 from ._native import (
     Instruction,
     KernelFault,
     KernelParameter,
     LaunchCounts,
     SkippedInstruction,
+    UnknownBytes,
 )
 from ._types import LaneMode, Path
 
@@ -32,6 +33,7 @@ Module = Union[Path, "Buffer"]
 __all__ = [
     "Check",
     "CheckedLoad",
+    "Globals",
     "Kernel",
     "KernelFault",
     "KernelParameter",
@@ -42,6 +44,8 @@ __all__ = [
     "Ran",
     "RanLoad",
     "SkippedInstruction",
+    "UnknownBytes",
+    "UnknownWarning",
     "Violation",
     "check",
     "lower",
