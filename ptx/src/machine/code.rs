@@ -164,8 +164,8 @@ pub(super) struct MemoryOp {
     /// The registers of the elements in order; `None` for a sink.
     pub(super) elements: Box<[Option<Element>]>,
     pub(super) scalar: NumberType,
-    /// Whether it synchronizes: atomic operations, `.volatile`, and accesses with an order. These are not races, and a
-    /// loop with one may wait for another thread.
+    /// Whether it synchronizes: atomic operations, `.volatile`, and accesses with an order. Two of these are no race, and
+    /// a loop with one may wait for another thread.
     pub(super) is_ordered: bool,
 }
 

@@ -186,8 +186,7 @@ pub enum KernelFaultKind {
     ReadOnly,
     /// An operation on an mbarrier whose effect is undefined. It is dropped, and its result is unknown.
     Mbarrier(MbarrierFault),
-    /// A data race in shared memory: two threads access the same bytes without a barrier between them, and at least one
-    /// writes.
+    /// A data race in shared memory: two threads access the same bytes, at least one writes, and nothing orders the two.
     Race {
         /// The line of the other access.
         other: u32,
@@ -479,7 +478,7 @@ impl fmt::Display for KernelFault {
             KernelFaultKind::Mbarrier(fault) => write!(f, "mbarrier at {address:#x}: {fault}")?,
             KernelFaultKind::Race { other, thread: [x, y, z] } => write!(
                 f,
-                "race: thread ({x}, {y}, {z}) accesses {address:#x} in line {other}, with no barrier between"
+                "race: thread ({x}, {y}, {z}) accesses {address:#x} in line {other}, and nothing orders the two"
             )?,
             KernelFaultKind::Trap => f.write_str("trap")?,
             KernelFaultKind::BarrierDivergence => {

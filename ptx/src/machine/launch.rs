@@ -67,8 +67,8 @@ pub struct KernelLaunch {
     pub steps: u64,
     /// Whether loads of uninitialized shared or local memory are faults.
     pub checks_uninitialized: bool,
-    /// Whether data races in shared memory are faults: two threads access a byte, at least one writes, and no barrier
-    /// is between the accesses.
+    /// Whether data races in shared memory are faults: two threads access a byte, at least one writes, and no barrier,
+    /// mbarrier or fence orders the accesses.
     pub checks_races: bool,
     /// The lanes of each warp that run threads; all by default.
     pub active: LaneMask,

