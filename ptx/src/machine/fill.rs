@@ -80,6 +80,7 @@ impl Fill {
     ///
     /// # Errors
     /// Returns [`FillError`] if the rest is not as the rule expects it.
+    #[must_use]
     pub fn parse(text: &str) -> Option<Result<Self, FillError>> {
         let (name, rest) = text.split_once(':')?;
         let (name, rule) = *RULES.iter().find(|rule| rule.0 == name)?;
