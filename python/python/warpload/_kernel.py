@@ -42,7 +42,8 @@ class Globals(Mapping[str, "npt.NDArray[np.uint8]"]):
     ``__constant__`` variables of CUDA.
 
     ``launch.globals["table"].view(np.float32)`` are numbers. The argument ``globals=launch.globals`` of another launch
-    keeps the values; each launch else begins with the initial ones.
+    keeps the values; each launch else begins with the initial ones. Addresses in variables are those of this launch: another
+    has the same ones if its arrays have the same sizes.
 
     A variable with unknown bytes raises an :class:`Error` of the kind ``"fault"``, unless the launch had
     ``dump_unknown=True``.
