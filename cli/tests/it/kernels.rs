@@ -225,7 +225,7 @@ fn a_launch_leaves_a_trace_and_a_page() {
     let again: Ran = again.into();
     assert_eq!(serde_json::from_str::<Value>(&again.stdout).unwrap()["per_pc"], replayed["per_pc"]);
     let page = fs::read_to_string(page).unwrap();
-    for shown in ["<code>line 182</code>", "ld.shared.f32 %f5, [%rd19]", "line 26"] {
+    for shown in ["<code>line 182</code>", "ld.shared.f32 %f5, [%rd19]", "textbook.cu:26"] {
         assert!(page.contains(shown), "{shown}");
     }
 }
