@@ -55,11 +55,14 @@ pub(super) fn count(result: &KernelResult, replayed: &mut Replayed<'_>) {
     }
 }
 
-/// The faults in JSON.
+/// The first faults of each kind at each instruction in JSON.
+pub(super) fn faults_json(result: &KernelResult) -> Vec<FaultJson<'_>> {
+    result.faults.iter().map(FaultJson::from).collect()
+}
+
+/// The numbers of faults in JSON.
 #[derive(Serialize)]
-pub(super) struct FaultsJson<'f> {
-    /// The first ones of each kind at each instruction.
-    faults: Vec<FaultJson<'f>>,
+pub(super) struct FaultTotalsJson<'f> {
     /// How many there are of each kind.
     fault_counts: BTreeMap<&'static str, u64>,
     /// How many there are of each kind at each instruction.
@@ -67,12 +70,11 @@ pub(super) struct FaultsJson<'f> {
     verdict: String,
 }
 
-impl<'f> From<&'f KernelResult> for FaultsJson<'f> {
+impl<'f> From<&'f KernelResult> for FaultTotalsJson<'f> {
     fn from(result: &'f KernelResult) -> Self {
         let total =
             |total: &'f FaultTotal| Some(TotalJson::new(total, result.faults.get(total.first)?));
         Self {
-            faults: result.faults.iter().map(FaultJson::from).collect(),
             fault_counts: result.fault_kinds(),
             fault_totals: result.fault_totals.iter().filter_map(total).collect(),
             verdict: result.verdict(),
@@ -113,7 +115,7 @@ impl<'f> TotalJson<'f> {
 }
 
 #[derive(Serialize)]
-struct FaultJson<'f> {
+pub(super) struct FaultJson<'f> {
     kind: &'static str,
     line: u32,
     #[serde(skip_serializing_if = "Option::is_none")]

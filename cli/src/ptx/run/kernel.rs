@@ -25,7 +25,7 @@ use crate::io::{self, Output};
 use crate::options::{Format, Progress, number};
 use crate::process::Status;
 use crate::ptx::file::File;
-use crate::ptx::run::faults::{self, FaultsJson};
+use crate::ptx::run::faults::{self, FaultJson, FaultTotalsJson};
 use crate::ptx::run::printing::Printing;
 use crate::ptx::run::traced::{self, Accesses};
 use crate::ptx::run::watch::watched;
@@ -337,6 +337,7 @@ impl KernelArguments {
                 has_ended: result.has_ended,
                 only_block: launch.only_block,
                 accesses,
+                faults: FaultTotalsJson::from(&result),
             };
             let unknown = result.unknown.iter();
             output.json(&KernelJson {
@@ -346,7 +347,7 @@ impl KernelArguments {
                 unknown_bytes: unknown.map(|one| UnknownJson::new(&kernel, one)).collect(),
                 printed: String::from_utf8_lossy(&result.printed),
                 printed_bytes: result.printed_bytes,
-                faults: FaultsJson::from(&result),
+                faults: faults::faults_json(&result),
                 summary: &summary,
             })?;
         } else {
@@ -463,20 +464,19 @@ fn write_error(path: &Option<PathBuf>) -> impl Fn(std::io::Error) -> anyhow::Err
 #[derive(Serialize)]
 struct KernelJson<'f> {
     file: &'f str,
-    launch: LaunchJson,
+    launch: LaunchJson<'f>,
     not_executed: Vec<SkippedJson<'f>>,
     unknown_bytes: Vec<UnknownJson<'f>>,
     /// The first MiB of the text of `printf`, and the size of all of it in bytes.
     printed: Cow<'f, str>,
     printed_bytes: u64,
-    #[serde(flatten)]
-    faults: FaultsJson<'f>,
+    faults: Vec<FaultJson<'f>>,
     #[serde(flatten)]
     summary: &'f Summary,
 }
 
 #[derive(Serialize)]
-struct LaunchJson {
+struct LaunchJson<'f> {
     #[serde(flatten)]
     counts: LaunchCounts,
     /// The number that `--steps` limits.
@@ -488,6 +488,8 @@ struct LaunchJson {
     only_block: Option<[u32; 3]>,
     /// What the counts beside are about.
     accesses: Accesses,
+    #[serde(flatten)]
+    faults: FaultTotalsJson<'f>,
 }
 
 /// An instruction that was reached and not executed.
