@@ -7,7 +7,7 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use crate::binary::{BinaryTrace, Compression, MAGIC, TraceError, TraceWriter};
-use crate::import::{ImportError, ImportEvent, TraceList, import_from, is_certainly_text_trace};
+use crate::import::{ImportError, ImportEvent, TraceList, import_file, is_certainly_text_trace};
 use crate::set::TraceSet;
 use crate::shard::Shard;
 use warpload::memory::Arena;
@@ -335,9 +335,11 @@ impl TraceSource {
         if let Some((_, metadata)) = &self.file {
             files.observe(ImportEvent::Listed(metadata.len()));
         }
+        let file = self.file.map(|(file, _)| file);
         write_import(output, &self.name, options, files, |writer| {
             let observe = |event: ImportEvent<'_>| files.observe(event);
-            import_from(self.bytes, &self.name, writer, options.threads.get(), &observe)
+            let threads = options.threads.get();
+            import_file(self.bytes, file, &self.name, writer, threads, &observe)
         })
     }
 

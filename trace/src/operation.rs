@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use warpload_encoding::{
-    Instruction, OpcodeFacts, OpcodeKind, OpcodeMatrices, OpcodeSpace, Sm, parse_opcode,
+    ConstantMode, Instruction, OpcodeFacts, OpcodeKind, OpcodeMatrices, OpcodeSpace, Sm,
+    parse_opcode,
 };
 
 use warpload::load::{ExecuteError, LoadOp, MatrixLoad};
@@ -110,7 +111,11 @@ impl MemoryOperation {
     pub fn of_spa5(opcode: &str) -> Self {
         let exact = parse_opcode(opcode, Sm::SPA5).ok().and_then(|instruction| {
             let opcode_word = Some(instruction.bits() as u64);
-            Some(Self { opcode: opcode.into(), opcode_word, ..Self::of(&instruction).ok()? })
+            let operation = match Self::of(&instruction) {
+                Ok(operation) => operation,
+                Err(_) => Self { kind: OperationKind::Other, ..Self::of_opcode(opcode) },
+            };
+            Some(Self { opcode: opcode.into(), opcode_word, ..operation })
         });
         exact.unwrap_or_else(|| Self::of_opcode(opcode))
     }
@@ -124,6 +129,9 @@ impl MemoryOperation {
         }
         let facts = OpcodeFacts::of(opcode);
         let (kind, space) = match facts {
+            Some(facts) if is_refused(opcode, facts) => {
+                (OperationKind::Other, kind_and_space(facts).1)
+            }
             Some(facts) => kind_and_space(facts),
             // An opcode of an unknown SM.
             None if opcode.starts_with("ATOM") => (OperationKind::Atomic, AddressSpace::Generic),
@@ -217,7 +225,7 @@ impl MemoryOperation {
         let reads = match OpcodeFacts::of(name) {
             Some(facts) => match facts.kind() {
                 OpcodeKind::TensorLoad | OpcodeKind::ReducingLoad => true,
-                OpcodeKind::Load => facts.is_uniform(),
+                OpcodeKind::Load | OpcodeKind::MatrixLoad => true,
                 _ => false,
             },
             // An opcode of an unknown SM.
@@ -288,6 +296,17 @@ fn kind_and_space(facts: OpcodeFacts<'_>) -> (OperationKind, AddressSpace) {
         Some(OpcodeSpace::Constant) => (kind, CONSTANT),
         _ => (OperationKind::Other, AddressSpace::Generic),
     }
+}
+
+/// Whether the executors refuse a load by its opcode: its bank and offset are not documented, or a modifier is invalid. A
+/// trace of it is counted by name.
+fn is_refused(opcode: &str, facts: OpcodeFacts<'_>) -> bool {
+    let modes = ConstantMode::ALL.into_iter().filter(|mode| *mode != ConstantMode::Direct);
+    let is_undocumented = facts.space() == Some(OpcodeSpace::Constant)
+        && modes.into_iter().any(|mode| facts.has(mode.name()));
+    let is_invalid = |part: &str| part.starts_with("INVALID") || part.starts_with("???");
+    let is_load = matches!(facts.kind(), OpcodeKind::Load | OpcodeKind::MatrixLoad);
+    is_load && (is_undocumented || opcode.split('.').any(is_invalid))
 }
 
 /// Whether an opcode belongs to the Tensor Memory Accelerator and moves blocks of memory.
@@ -442,6 +461,18 @@ mod tests {
     }
 
     /// The text and the instruction agree; only the latter knows the cache operator and `.E`.
+    #[test]
+    fn refused_modes_are_not_replayed() {
+        for opcode in ["LDC.IL", "LDC.IS.64", "LDC.ISL.U8", "LDS.INVALIDSIZE7"] {
+            for operation in [MemoryOperation::of_opcode(opcode), MemoryOperation::of_spa5(opcode)]
+            {
+                assert_eq!(operation.kind, OperationKind::Other, "{opcode}");
+                assert_eq!(operation.not_replayed(), opcode.split('.').next(), "{opcode}");
+            }
+        }
+        assert_eq!(MemoryOperation::of_opcode("LDC.64").kind, OperationKind::Load);
+    }
+
     #[test]
     fn loads_of_sm_6x_are_exact() {
         for opcode in [

@@ -148,9 +148,17 @@ impl<'i> OutputTarget<'i> {
         OutputError::write(&self.asked, source)
     }
 
-    /// Returns whether both targets are the same file, so that one would overwrite the other.
+    /// Returns whether both targets are the same file, so that one would overwrite the other: by path, and by identity if
+    /// both exist. A terminal and `/dev/null` are never the same, because nothing is lost there.
     #[must_use]
     pub fn is_same_file(&self, other: &Self) -> bool {
+        let identity = |target: &Self| {
+            let metadata = fs::metadata(target.path()).ok()?;
+            system::identity(target.path(), &metadata)
+        };
+        if identity(self).is_some_and(|file| Some(file) == identity(other)) {
+            return true;
+        }
         let real = |target: &Self| match &target.place {
             Place::File(path) => Some((real_folder(path).ok()?, path.file_name()?.to_owned())),
             Place::Stream => None,

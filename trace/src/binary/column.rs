@@ -14,15 +14,17 @@ use zstd::zstd_safe::{
 };
 
 use super::contents::ContentHash;
+use super::format::FILLER;
 use warpload::simd::vectorized;
 
 /// The largest size to which a column of `stored` bytes may decompress. It is proportional to `stored`, so that a small
 /// file cannot exhaust memory; a writer stores columns uncompressed rather than exceed it. Contents are compressed with
 /// a dictionary and get a higher limit, because repeated launches compress much further.
 const fn most_plain_bytes(stored: usize, has_dictionary: bool) -> usize {
-    let free = if has_dictionary { 16 << 20 } else { 1 << 20 };
+    // JSON takes several times as much memory once it is read.
+    let (free, limit) = if has_dictionary { (16 << 20, 1 << 28) } else { (1 << 20, 1 << 30) };
     let most = stored.saturating_mul(1 << 12).saturating_add(free);
-    if most < 1 << 30 { most } else { 1 << 30 }
+    if most < limit { most } else { limit }
 }
 
 /// How the columns of a trace are compressed.
@@ -236,6 +238,20 @@ impl ChunkWriter {
         let mut hash = std::mem::take(&mut self.hash);
         numbers.iter().for_each(|number| hash.write(&number.to_le_bytes()));
         ContentHash::of_number(hash.finish_128())
+    }
+
+    /// Appends the finished chunk to `output`, filled up to `least` bytes, and starts the next one.
+    pub(super) fn finish_with(&mut self, least: usize, output: &mut Vec<u8>) {
+        let bytes = 1 + self.entries.len() + self.data.len();
+        if let Some(missing) = least.checked_sub(bytes).filter(|missing| *missing > 0) {
+            self.columns += 1;
+            self.entries.extend([FILLER, 1]);
+            // The entry takes three bytes itself.
+            let missing = missing.saturating_sub(3);
+            push_length(&mut self.entries, missing);
+            self.data.resize(self.data.len() + missing, 0);
+        }
+        self.finish(output);
     }
 
     /// Appends the finished chunk to `output` and starts the next one.

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::import::{MAX_HEADER_LINES, MAX_KERNELS};
+use crate::import::{MAX_HEADER_LINES, MAX_KERNELS, MAX_OPERATIONS};
 use crate::operation::{MemoryOperation, OperationKind};
 use warpload::load::{LoadOp, MatrixLoad};
 use warpload::memory::{AddressSpace, Width};
@@ -35,8 +35,23 @@ pub struct TraceContents {
     pub allocations: Vec<(u64, u64)>,
 }
 
-/// The limit for notes, because each file of a list can add its own.
+/// The limit for notes and for tools, because each file of a list can add its own.
 const MAX_NOTES: usize = 64;
+
+/// The limit for allocations of device memory.
+const MAX_ALLOCATIONS: usize = 1 << 20;
+
+/// The note if the limit for allocations was reached.
+const FURTHER_ALLOCATIONS: &str = "further allocations are left out";
+
+/// The longest beginning of a text that is kept as a note, a tool or a source.
+pub(super) fn cut(text: &str) -> &str {
+    let mut end = text.len().min(MAX_NAME_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
 
 /// The last note if the limit was reached.
 const FURTHER_NOTES: &str = "further notes are left out";
@@ -48,13 +63,23 @@ impl TraceContents {
             return;
         }
         let is_last = notes.len() == MAX_NOTES - 1;
-        notes.push(if is_last { FURTHER_NOTES } else { note }.to_owned());
+        notes.push(cut(if is_last { FURTHER_NOTES } else { note }).to_owned());
     }
 
     pub(crate) fn add_tool(&mut self, tool: &str) {
         let tools = &mut self.tools;
         if tools.len() < MAX_NOTES && !tools.iter().any(|known| known == tool) {
-            tools.push(tool.to_owned());
+            tools.push(cut(tool).to_owned());
+        }
+    }
+
+    /// Adds allocations up to the limit, with a note if some are left out.
+    pub(super) fn add_allocations(&mut self, allocations: impl IntoIterator<Item = (u64, u64)>) {
+        let mut allocations = allocations.into_iter();
+        let room = MAX_ALLOCATIONS.saturating_sub(self.allocations.len());
+        self.allocations.extend(allocations.by_ref().take(room));
+        if allocations.next().is_some() {
+            self.add_note(FURTHER_ALLOCATIONS);
         }
     }
 
@@ -240,14 +265,16 @@ const PTX_KEY: &str = "ptx ";
 /// The beginning of the header keys of source files; the program counter follows.
 pub(super) const SOURCE_KEY: &str = "source file of ";
 
-/// [`TraceContents`] as stored in the file.
+/// [`TraceContents`] as stored in the file. Every list and every text is bounded while it is read, because the contents
+/// of a small file can expand to a gigabyte.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawContents {
+    #[serde(deserialize_with = "bounded_text")]
     source: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "bounded_texts")]
     tools: Vec<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "bounded_texts")]
     notes: Vec<String>,
     #[serde(default)]
     complete: bool,
@@ -255,8 +282,9 @@ struct RawContents {
     names: Vec<Arc<str>>,
     #[serde(deserialize_with = "bounded_kernels")]
     kernels: Vec<RawKernel>,
+    #[serde(deserialize_with = "at_most::<_, _, MAX_OPERATIONS>")]
     operations: Vec<RawOperation>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "at_most::<_, _, MAX_ALLOCATIONS>")]
     allocations: Vec<(u64, u64)>,
 }
 
@@ -270,9 +298,13 @@ struct RawKernel {
     shared_base: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     local_base: Option<u64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "at_most::<_, _, MAX_HEADER_LINES>")]
     header: Vec<(u32, u32)>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "at_most::<_, _, MAX_HEADER_LINES>"
+    )]
     source_lines: Vec<(u32, u32)>,
 }
 
@@ -303,11 +335,43 @@ fn bounded_names<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Arc<str>>, D:
     })
 }
 
+/// Reads kernels with as many header lines and source lines as an import may have, over all of them.
 fn bounded_kernels<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<RawKernel>, D::Error> {
-    let mut kernels = 0;
-    bounded(from, |_| {
+    let (mut kernels, mut lines) = (0, 0);
+    bounded(from, |kernel: &RawKernel| {
         kernels += 1;
-        kernels <= MAX_KERNELS
+        lines += kernel.header.len() + kernel.source_lines.len();
+        kernels <= MAX_KERNELS && lines <= MAX_HEADER_LINES
+    })
+}
+
+fn bounded_texts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    let mut texts = 0;
+    bounded(from, |text: &String| {
+        texts += 1;
+        texts <= MAX_NOTES && text.len() <= MAX_NAME_BYTES
+    })
+}
+
+fn bounded_text<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let text = String::deserialize(from)?;
+    if text.len() > MAX_NAME_BYTES {
+        let message =
+            format_args!("a text of {} bytes; expected at most {MAX_NAME_BYTES}", text.len());
+        return Err(D::Error::custom(message));
+    }
+    Ok(text)
+}
+
+fn at_most<'de, T, D, const MOST: usize>(from: D) -> Result<Vec<T>, D::Error>
+where
+    T: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    let mut items = 0;
+    bounded(from, |_| {
+        items += 1;
+        items <= MOST
     })
 }
 
@@ -497,10 +561,6 @@ impl TryFrom<RawContents> for TraceContents {
     fn try_from(raw: RawContents) -> Result<Self, String> {
         let RawContents { source, tools, notes, complete, names, kernels, operations, allocations } =
             raw;
-        let header_lines: usize = kernels.iter().map(|kernel| kernel.header.len()).sum();
-        if header_lines > MAX_HEADER_LINES {
-            return Err(format!("more than {MAX_HEADER_LINES} header lines"));
-        }
         let text = |place: u32| {
             names.get(place as usize).cloned().ok_or_else(|| {
                 format!("a kernel has name {place}, but there are {} names", names.len())

@@ -8,7 +8,7 @@ use super::contents::{CONTENTS_DICTIONARY, ContentHash, TraceContents};
 use super::error::{Producer, TraceError};
 use super::format::{
     HEADER_BYTES, KNOWN_FOOTER_COLUMNS, MAGIC, MAX_BLOCK_MEMORY_RECORDS, MAX_BLOCK_RECORDS,
-    VERSION, footer,
+    MAX_RECORDS_FOR_BYTE, VERSION, footer,
 };
 use crate::import::MAX_KERNELS;
 
@@ -295,6 +295,13 @@ fn read_index(
             && memory_records <= records
             && of_kinds <= u64::from(memory_records)
             && (row.kernel as usize) < kernels;
+        if memory_records as usize > (row.length as usize).saturating_mul(MAX_RECORDS_FOR_BYTE) {
+            let length = row.length;
+            return Err(format!(
+                "row {i} of the block index has {memory_records} memory instructions in {length} bytes; expected at \
+                 most {MAX_RECORDS_FOR_BYTE} for each"
+            ));
+        }
         if !is_consistent {
             return Err(format!("row {i} of the block index is inconsistent"));
         }

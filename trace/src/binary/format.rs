@@ -12,6 +12,13 @@ pub const MAX_BLOCK_MEMORY_RECORDS: usize = 4096;
 /// The maximum number of instructions in a block, with and without memory operands.
 pub const MAX_BLOCK_RECORDS: u32 = 0xffff;
 
+/// The maximum number of memory instructions for each byte of a block. Without columns a block has one byte, and it could
+/// claim as many as any other: work would not be proportional to the file.
+pub(super) const MAX_RECORDS_FOR_BYTE: usize = 128;
+
+/// The column that fills up a block with fewer bytes than its instructions need. It is not required, so readers skip it.
+pub(super) const FILLER: u8 = 0xff;
+
 /// Defines the numbers of columns, and a list of them all.
 macro_rules! columns {
     ($(#[$about:meta])* mod $module:ident, $known:ident { $($name:ident = $number:literal,)* }) => {

@@ -10,10 +10,10 @@ use twox_hash::XxHash3_128;
 
 use super::block::{BlockEncoder, BlockRecords};
 use super::column::{ChunkWriter, Compression};
-use super::contents::{ContentHash, Kernel, PtxPlace, SOURCE_KEY, TraceContents};
+use super::contents::{ContentHash, Kernel, PtxPlace, SOURCE_KEY, TraceContents, cut};
 use super::error::Producer;
 use super::file::{Footer, Header, RawBlock, TraceInput};
-use super::format::HEADER_BYTES;
+use super::format::{HEADER_BYTES, MAX_RECORDS_FOR_BYTE};
 use super::record::{BlockBuilder, NewRecord, WarpPosition};
 use crate::operation::{MemoryOperation, OperationKind};
 
@@ -88,7 +88,8 @@ impl BlockWriter {
         let numbers = [kernel.into(), row.records.into(), row.memory_records.into()];
         let hash = self.chunks.hash_with(&numbers);
         let mut bytes = Vec::new();
-        self.chunks.finish(&mut bytes);
+        let least = (row.memory_records as usize).div_ceil(MAX_RECORDS_FOR_BYTE);
+        self.chunks.finish_with(least, &mut bytes);
         (row.length, row.crc) = (bytes.len() as u32, crc32fast::hash(&bytes));
         Ok(EncodedBlock { bytes, hash, row })
     }
@@ -148,6 +149,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     ) -> io::Result<Self> {
         // The header is written last, so that an unfinished file is not taken for a trace.
         output.write_all(&[0; HEADER_BYTES])?;
+        let source = cut(&source).to_owned();
         let contents = TraceContents { source, complete: true, ..TraceContents::default() };
         Ok(Self {
             output,
@@ -208,9 +210,9 @@ impl<W: Write + Seek> TraceWriter<W> {
         }
     }
 
-    /// Adds allocations of device memory: bases and sizes in bytes.
+    /// Adds allocations of device memory: bases and sizes in bytes. Ignores them after the 1,048,576th, with a note.
     pub fn allocations(&mut self, allocations: impl IntoIterator<Item = (u64, u64)>) {
-        self.footer.contents.allocations.extend(allocations);
+        self.footer.contents.add_allocations(allocations);
     }
 
     /// Returns the number of an operation; equal operations share one. `None` beyond 65,536 operations.

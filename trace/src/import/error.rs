@@ -44,6 +44,12 @@ pub enum ImportError {
         /// The I/O error.
         source: std::io::Error,
     },
+    /// A temporary file could not be used. A trace with an index that comes through a pipe, or compressed, needs one.
+    #[error("a temporary file in {}: cannot be used", std::env::temp_dir().display())]
+    Temporary {
+        /// The I/O error.
+        source: std::io::Error,
+    },
     /// The binary trace could not be written.
     #[error(transparent)]
     Write(#[from] TraceError),

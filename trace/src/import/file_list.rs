@@ -215,7 +215,7 @@ impl TraceList {
         name: &Path,
         observe: &(dyn Fn(ImportEvent<'_>) + Sync),
     ) -> Result<Self, ImportError> {
-        match ImportSource::open(input, name, observe)? {
+        match ImportSource::open(input, None, name, observe)? {
             ImportSource::List(list) => list.read().map(|(list, input)| Self { list, input }),
             ImportSource::Trace(_) => Err(ImportError::NotAList { file: name.to_owned() }),
         }

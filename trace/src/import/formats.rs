@@ -1,5 +1,6 @@
 //! **The list** of text formats, each a [`Format`] that its reader's file describes.
 
+use std::fs::File;
 use std::path::Path;
 
 use super::error::ImportError;
@@ -32,12 +33,16 @@ pub(super) enum Sign {
 pub(super) enum FormatReader {
     /// Reads a trace from one file on up to the given number of threads. Errors name the file.
     Trace(TraceReader),
+    /// Reads a trace with an index at its end, in place if it is a file that is not compressed.
+    Indexed(IndexedReader),
     /// Reads the names of files with traces.
     List(ListReader),
 }
 
 pub(super) type TraceReader =
     fn(&mut Text<'_>, &Path, usize, &mut Sink<'_>) -> Result<(), ImportError>;
+pub(super) type IndexedReader =
+    fn(&mut Text<'_>, Option<File>, &Path, usize, &mut Sink<'_>) -> Result<(), ImportError>;
 pub(super) type ListReader = fn(&mut Text<'_>, &Path) -> Result<FileList, ImportError>;
 
 /// The first line of a text, for [`Format::recognize`].
@@ -98,7 +103,8 @@ mod tests {
             (FormatReader::Trace(one), Some(FormatReader::Trace(other))) => {
                 std::ptr::fn_addr_eq(one, other)
             }
-            (FormatReader::List(_), Some(FormatReader::List(_))) => true,
+            (FormatReader::Indexed(_), Some(FormatReader::Indexed(_)))
+            | (FormatReader::List(_), Some(FormatReader::List(_))) => true,
             _ => false,
         };
         FORMATS.iter().find(reads).map(|format| format.name)

@@ -129,7 +129,8 @@ pub(super) fn open<'o>(
     let (input, _) = regular_file::open(file)
         .map_err(|error| wrong(&format_args!("cannot be read: {error}")))?;
     observe(ImportEvent::Opened(file, &input));
-    match ImportSource::open(input, file, observe)? {
+    let seekable = input.try_clone().ok();
+    match ImportSource::open(input, seekable, file, observe)? {
         ImportSource::Trace(trace) => Ok(trace),
         ImportSource::List(_) => {
             Err(wrong(&"a list of kernels inside a list of kernels; expected a trace"))

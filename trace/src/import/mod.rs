@@ -51,7 +51,9 @@ pub fn import<W: Write + Seek>(
 ) -> Result<(), ImportError> {
     let file =
         File::open(input).map_err(|source| ImportError::Read { file: input.to_owned(), source })?;
-    import_from(file, input, writer, threads, observe)
+    let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
+    let seekable = file.try_clone().ok().filter(|_| is_regular);
+    import_file(file, seekable, input, writer, threads, observe)
 }
 
 /// Returns whether a text that begins with `start` is certainly a trace or a list of traces, because it has words that
@@ -72,10 +74,23 @@ pub fn import_from<W: Write + Seek>(
     threads: usize,
     observe: &(dyn Fn(ImportEvent<'_>) + Sync),
 ) -> Result<(), ImportError> {
+    import_file(input, None, name, writer, threads, observe)
+}
+
+/// Imports like [`import_from`]. `file` is the regular file that `input` reads, if it is one: a format with an index
+/// then needs no copy of it.
+pub(crate) fn import_file<W: Write + Seek>(
+    input: impl Read + Send,
+    file: Option<File>,
+    name: &Path,
+    writer: &mut TraceWriter<W>,
+    threads: usize,
+    observe: &(dyn Fn(ImportEvent<'_>) + Sync),
+) -> Result<(), ImportError> {
     let interner = Interner::default();
     let mut shared = Shared::new(&interner);
     writer.use_threads(threads);
-    match ImportSource::open(input, name, observe)? {
+    match ImportSource::open(input, file, name, observe)? {
         ImportSource::Trace(trace) => {
             let mut import = Import::new(writer, name, &mut shared);
             trace.read(threads.max(1), &interner, &mut |found| import.take(found))
@@ -267,7 +282,7 @@ pub(super) fn check_unlisted(unlisted: u64, records: u64) -> Result<(), String> 
 pub(super) const MAX_SOURCE_LINES: usize = 1 << 22;
 
 /// The maximum number of operations in a trace, because their numbers have 16 bits.
-const MAX_OPERATIONS: usize = 1 << 16;
+pub(crate) const MAX_OPERATIONS: usize = 1 << 16;
 
 pub(super) fn too_many_operations() -> ImportError {
     too_many(MAX_OPERATIONS, "different memory instructions")

@@ -1,12 +1,13 @@
 //! [`ImportSource`]: an opened text trace or list of traces in a recognized format.
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use super::compressed::Compression;
 use super::error::ImportError;
 use super::file_list::FileList;
-use super::formats::{FormatReader, ListReader, TraceReader};
+use super::formats::{FormatReader, IndexedReader, ListReader, TraceReader};
 use super::interner::Interner;
 use super::sink::{ImportItem, Sink};
 use super::text::{self, FoundCount, Opened, Seen, Text};
@@ -28,11 +29,17 @@ pub(super) enum ImportSource<'o> {
 /// A text trace of one file.
 pub(super) struct Trace<'o> {
     text: Text<'o>,
-    read: TraceReader,
+    read: Reader,
     is_compressed: bool,
     path: &'o Path,
     seen: Seen,
     found: FoundCount,
+}
+
+/// The reader of a trace. One that reads at any offset has the file, if there is one.
+enum Reader {
+    Text(TraceReader),
+    Indexed(IndexedReader, Option<File>),
 }
 
 /// The text of a list of files, with its reader.
@@ -59,9 +66,11 @@ fn drain(text: &mut Text<'_>) {
 }
 
 impl<'o> ImportSource<'o> {
-    /// Recognizes the format of `input`. Errors call it `path`.
+    /// Recognizes the format of `input`. Errors call it `path`. `file` is the regular file that `input` reads, if it is
+    /// one.
     pub(super) fn open(
         input: impl Read + Send + 'o,
+        file: Option<File>,
         path: &'o Path,
         observe: &'o (dyn Fn(ImportEvent<'_>) + Sync),
     ) -> Result<Self, ImportError> {
@@ -73,7 +82,12 @@ impl<'o> ImportSource<'o> {
         let is_set = FileKind::detect(start) == Some(FileKind::TraceSet);
         match formats::reader(start).filter(|_| !is_set) {
             Some(FormatReader::Trace(read)) => {
+                let (read, is_compressed) = (Reader::Text(read), compression.is_some());
+                Ok(Self::Trace(Trace { text, read, is_compressed, path, seen, found }))
+            }
+            Some(FormatReader::Indexed(read)) => {
                 let is_compressed = compression.is_some();
+                let read = Reader::Indexed(read, file.filter(|_| !is_compressed));
                 Ok(Self::Trace(Trace { text, read, is_compressed, path, seen, found }))
             }
             Some(FormatReader::List(read)) => Ok(Self::List(List { text, read, path, seen })),
@@ -130,7 +144,11 @@ impl Trace<'_> {
         let mut emit = |found| emit(found).inspect_err(|_| is_refused = true);
         let (text, path) = (&mut self.text, self.path);
         let mut sink = Sink::new(interner, self.found.clone(), &mut emit);
-        match (self.read)(text, path, threads, &mut sink) {
+        let read = match &mut self.read {
+            Reader::Text(read) => read(text, path, threads, &mut sink),
+            Reader::Indexed(read, file) => read(text, file.take(), path, threads, &mut sink),
+        };
+        match read {
             Ok(()) => {
                 drain(text);
                 sink.finish()
@@ -146,9 +164,10 @@ impl Trace<'_> {
         let line = match error {
             ImportError::Line { line, .. } => Some(line),
             ImportError::File { .. } => None,
-            ImportError::NotAList { .. } | ImportError::Read { .. } | ImportError::Write(_) => {
-                return error;
-            }
+            ImportError::NotAList { .. }
+            | ImportError::Read { .. }
+            | ImportError::Temporary { .. }
+            | ImportError::Write(_) => return error,
         };
         if !self.is_compressed {
             return error;

@@ -1,6 +1,7 @@
 //! The memory that an import takes at most, whatever its input says.
 #![allow(clippy::unwrap_used)]
 
+mod contents;
 mod counts;
 mod peak;
 

@@ -252,3 +252,24 @@ fn tools_that_made_the_source() {
     let tools = open(&writer.finish().unwrap().into_inner()).contents().tools.clone();
     assert_eq!((tools.len(), &*tools[63]), (64, "tool 63"));
 }
+
+/// The lines of PTX are looked up by bisection, in any order of the header. 100,000 walks through as many lines would not
+/// end.
+#[test]
+fn lines_of_ptx_are_found() {
+    use warpload_trace::Kernel;
+    use warpload_trace::binary::PtxLines;
+    const LINES: u32 = 100_000;
+    let line = |number: u32| (format!("ptx line {number}").into(), format!("text {number}").into());
+    let mut header: Vec<(std::sync::Arc<str>, std::sync::Arc<str>)> =
+        (1..=LINES).rev().map(|number| line(2 * number)).collect();
+    header.insert(7, ("nregs".into(), "7".into()));
+    header.push(("ptx line x".into(), "not a line".into()));
+    let kernel = Kernel { name: "k".into(), header, ..Kernel::default() };
+    let lines = PtxLines::new(&kernel);
+    for number in 1..=LINES {
+        let found = lines.get(2 * number).map(|line| line.text.to_string());
+        assert_eq!(found, Some(format!("text {}", 2 * number)));
+    }
+    assert!([0, 1, 2 * LINES + 2].iter().all(|pc| lines.get(*pc).is_none()));
+}

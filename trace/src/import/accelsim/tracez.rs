@@ -1,7 +1,8 @@
 //! Reads Accel-Sim's `.tracez`: a grouped trace with its instructions in zstd frames and an index at the end. Frames
 //! are decompressed and parsed in parallel, and [`Walk`] finds their groups.
 
-use std::io::{self, Read, Seek, SeekFrom};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +27,7 @@ use warpload_binary::lines::MAX_LINE_BYTES;
 const MAX_HEADER: u64 = 1 << 20;
 
 pub(in crate::import) const FORMAT: Format =
-    Format { name: "a .tracez of Accel-Sim", recognize, reader: FormatReader::Trace(read) };
+    Format { name: "a .tracez of Accel-Sim", recognize, reader: FormatReader::Indexed(read) };
 
 fn recognize(start: &[u8]) -> Option<Sign> {
     let has_zero = || memchr::memchr(0, start).is_some();
@@ -35,14 +36,15 @@ fn recognize(start: &[u8]) -> Option<Sign> {
 
 fn read(
     input: &mut Text<'_>,
+    in_place: Option<File>,
     file: &Path,
     threads: usize,
     sink: &mut Sink<'_>,
 ) -> Result<(), ImportError> {
     let wrong = |error| fault(file, error);
-    let bytes = Bytes::of(input).map_err(|error| wrong(error.into()))?;
+    let bytes = Bytes::of(input, in_place).map_err(wrong)?;
     let mut header = vec![0; bytes.len().min(MAX_HEADER + 1) as usize];
-    bytes.read(0, &mut header).map_err(|error| wrong(error.into()))?;
+    bytes.read(0, &mut header).map_err(wrong)?;
     let end = memchr::memchr(0, &header).ok_or_else(|| {
         wrong(Fault::At(0, format!("expected a header of at most {MAX_HEADER} bytes")))
     })?;
@@ -55,7 +57,7 @@ fn read(
     let parts = Parts::of(&bytes, end as u64).map_err(wrong)?;
     let mut walk = Walk::new(&bytes, &parts, bounds).map_err(wrong)?;
     let mut dictionary = vec![0; parts.dictionary.1 as usize];
-    bytes.read(parts.dictionary.0, &mut dictionary).map_err(|error| wrong(error.into()))?;
+    bytes.read(parts.dictionary.0, &mut dictionary).map_err(wrong)?;
     sink.tool(tool)?;
     sink.kernel(kernel)?;
     let mut body = Body {
@@ -103,6 +105,7 @@ fn fault(file: &Path, fault: Fault) -> ImportError {
             ImportError::File { file, message: format!("byte offset {offset}: {message}") }
         }
         Fault::Io(source) => ImportError::Read { file, source },
+        Fault::Temporary(source) => ImportError::Temporary { source },
     }
 }
 
@@ -582,8 +585,10 @@ const WINDOW: u64 = 1 << 16;
 enum Fault {
     /// Invalid data at an offset.
     At(u64, String),
-    /// The temporary file failed.
+    /// The input cannot be read.
     Io(io::Error),
+    /// The temporary file cannot be used, which is not the input's fault.
+    Temporary(io::Error),
 }
 
 impl From<io::Error> for Fault {
@@ -592,19 +597,45 @@ impl From<io::Error> for Fault {
     }
 }
 
-/// All bytes of an input. Spooled, because the input may be a pipe.
+/// All bytes of an input, to read at any offset.
 #[derive(Clone)]
 struct Bytes {
-    file: Arc<Mutex<SpooledTempFile>>,
+    held: Held,
     length: u64,
 }
 
+#[derive(Clone)]
+enum Held {
+    /// The input itself.
+    #[cfg(unix)]
+    File(Arc<File>),
+    /// A copy, because the input is a pipe or compressed.
+    Spooled(Arc<Mutex<SpooledTempFile>>),
+}
+
 impl Bytes {
-    /// Reads `input` to its end.
-    fn of(input: &mut impl Read) -> io::Result<Self> {
+    /// Reads `input` to its end, even if it can be read in place, for its length and checksum.
+    fn of(input: &mut impl Read, in_place: Option<File>) -> Result<Self, Fault> {
+        #[cfg(unix)]
+        if let Some(file) = in_place {
+            let length = io::copy(input, &mut io::sink())?;
+            return Ok(Self { held: Held::File(Arc::new(file)), length });
+        }
+        // Other systems have no read that leaves the position alone, which `input` shares.
+        drop(in_place);
         let mut file = tempfile::spooled_tempfile(IN_MEMORY);
-        let length = io::copy(input, &mut file)?;
-        Ok(Self { file: Arc::new(Mutex::new(file)), length })
+        let (mut buffer, mut length) = (vec![0; WINDOW as usize], 0);
+        loop {
+            let read = match input.read(&mut buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                read => read?,
+            };
+            if read == 0 {
+                return Ok(Self { held: Held::Spooled(Arc::new(Mutex::new(file))), length });
+            }
+            file.write_all(&buffer[..read]).map_err(Fault::Temporary)?;
+            length += read as u64;
+        }
     }
 
     fn len(&self) -> u64 {
@@ -612,11 +643,17 @@ impl Bytes {
     }
 
     /// Fills `buffer` with the bytes at `at`.
-    fn read(&self, at: u64, buffer: &mut [u8]) -> io::Result<()> {
-        // A poisoned lock is usable, because each use seeks first.
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.seek(SeekFrom::Start(at))?;
-        file.read_exact(buffer)
+    fn read(&self, at: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        match &self.held {
+            #[cfg(unix)]
+            Held::File(file) => Ok(std::os::unix::fs::FileExt::read_exact_at(&**file, buffer, at)?),
+            Held::Spooled(file) => {
+                // A poisoned lock is usable, because each use seeks first.
+                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+                let read = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(buffer));
+                read.map_err(Fault::Temporary)
+            }
+        }
     }
 }
 
@@ -673,7 +710,12 @@ impl Cursor {
 }
 
 /// The maximum bytes of text in a frame; tracers write about 2,048 lines.
-const MAX_TEXT: u64 = 256 << 20;
+const MAX_TEXT: u64 = 64 << 20;
+
+/// The maximum bytes of text in a frame, in any case and for each of its lines. Every thread holds a frame's text, and a
+/// few kilobytes can claim as much as any frame. Real lines have up to 2 KiB.
+const ANY_TEXT: u64 = 1 << 20;
+const TEXT_FOR_LINE: u64 = 4 << 10;
 
 /// The maximum text of a zstd block, and the minimum bytes of one.
 const ZSTD_BLOCK_TEXT: u64 = 128 << 10;
@@ -699,7 +741,7 @@ impl Frames {
 
     /// The text of a frame, which must have `lines` lines, each with an instruction.
     fn text(&mut self, frame: &[u8], lines: u32) -> Result<&[u8], String> {
-        self.decompress(frame)?;
+        self.decompress(frame, lines)?;
         let text = std::str::from_utf8(&self.text).map_err(|error| {
             format!("byte {} of the frame's text is not UTF-8", error.valid_up_to())
         })?;
@@ -707,7 +749,7 @@ impl Frames {
         Ok(&self.text)
     }
 
-    fn decompress(&mut self, frame: &[u8]) -> Result<(), String> {
+    fn decompress(&mut self, frame: &[u8], lines: u32) -> Result<(), String> {
         if FileKind::detect(frame) != Some(FileKind::Zstd) {
             return Err("expected a zstd frame".to_owned());
         }
@@ -715,12 +757,12 @@ impl Frames {
             .map_err(|_| "the zstd frame's header is invalid".to_owned())?
             .ok_or("the zstd frame has no content size")?;
         let possible = (frame.len() as u64 / ZSTD_BLOCK_BYTES + 1) * ZSTD_BLOCK_TEXT;
-        let most = possible.min(MAX_TEXT);
+        let of_lines = ANY_TEXT + TEXT_FOR_LINE * u64::from(lines);
+        let most = possible.min(of_lines).min(MAX_TEXT);
         if size > most {
             let bytes = frame.len();
             return Err(format!(
-                "a zstd frame of {bytes} bytes claims {size} bytes of text; at most {most} are \
-                 possible"
+                "a zstd frame of {bytes} bytes claims {size} bytes of text; expected at most {most}"
             ));
         }
         let used = find_frame_compressed_size(frame).map_err(get_error_name);
