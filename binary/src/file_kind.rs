@@ -1,5 +1,5 @@
-//! [`FileKind`]: the kind of a file by its first bytes, so that messages can name an unexpected one.
-//! The only list of such magics.
+//! [`FileKind`]: the kind of a file by its first bytes, so that messages can name an unexpected one. Readers check the
+//! magics of their own formats themselves, such as a container's and a binary trace's.
 
 use std::fmt;
 

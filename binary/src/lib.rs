@@ -7,8 +7,8 @@
 //! - `names` (feature `names`): names of functions, demangled and matched by a pattern.
 //! - [`lines`]: bounded, numbered lines of untrusted text.
 //!
-//! This crate reads instruction words without decoding them; callers find the loads among them with
-//! [`warpload_encoding`].
+//! Reading yields words; callers find the loads among them with [`warpload_encoding`]. This crate decodes words itself to
+//! compare them with the texts of a listing and for [`statistics`].
 
 #![forbid(unsafe_code)]
 

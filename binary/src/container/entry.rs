@@ -193,11 +193,13 @@ impl<'f> Entry<'f> {
         Ok((Self { offset, header, payload }, offset + bytes.len() + payload.len()))
     }
 
-    /// Whether bytes look like the header of an entry. Used to find the next entry after damage.
+    /// Whether bytes look like the header of an entry. Used to find the next entry after damage. Kinds are powers of two,
+    /// and not only those that are decoded count: LTO-IR is listed, too.
     pub(super) fn may_begin(bytes: &[u8]) -> bool {
         EntryHeader::read(bytes).is_some_and(|header| {
             let EntryHeader { kind, version, extent, payload, .. } = header;
-            [PTX, ELF, CONCATENATED].contains(&kind)
+            kind.is_power_of_two()
+                && kind <= CONCATENATED
                 && version == VERSION
                 && extent as usize >= HEADER
                 && extent % 8 == 0

@@ -19,7 +19,8 @@ pub(super) const MAX_TABLE_RECORDS: u32 = 1 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// One image, or several that are compressed together; 256 MiB unless set.
+    /// One image, or several that are compressed together; 256 MiB unless set. An image of PTX also has at most 8 MiB, and
+    /// 64 bytes for each of its compressed ones.
     pub image: u64,
     /// All images of a file; 4 GiB unless set. [`Self::TOTAL_RATIO`] times the size of the file is allowed in any case.
     pub total: u64,
@@ -51,6 +52,12 @@ impl Default for Limits {
         Self { image: 256 << 20, total: 4 << 30 }
     }
 }
+
+/// Limits on the text of a compressed PTX image: in any case, and for each of its stored bytes. A module takes several
+/// times as much memory once it is read, and text of one repeated line compresses ten thousandfold; modules of compilers
+/// compress about tenfold.
+const ANY_PTX: u64 = 8 << 20;
+const PTX_FOR_BYTE: u64 = 64;
 
 /// 0xBA55ED50, little-endian.
 const MAGIC: &[u8] = b"\x50\xed\x55\xba";
@@ -172,14 +179,17 @@ impl<'f> GpuCodes<'f> {
 
     /// The next bytes at or after an offset that look like the header of an entry.
     fn next_entry(&mut self, from: usize) -> Option<usize> {
-        // The version, after two bytes.
-        const VERSION: &[u8] = b"\x01\x01";
+        // The version, after two bytes. Matches overlap: a concatenated entry begins with 00 01 01 01, and its version
+        // is the second of the two.
+        const VERSION: [u8; 2] = [1, 1];
         let file = self.file;
         self.entry_ahead.at_or_after(from, |from| {
             let rest = file.get(from..)?;
-            let mut versions = memmem::find_iter(rest, VERSION);
             let begins = |at: &usize| rest.get(*at..).is_some_and(Entry::may_begin);
-            versions.find_map(|at| at.checked_sub(2).filter(begins)).map(|at| from + at)
+            memchr::memchr_iter(VERSION[0], rest)
+                .filter(|at| rest.get(at + 1) == Some(&VERSION[1]))
+                .find_map(|at| at.checked_sub(2).filter(begins))
+                .map(|at| from + at)
         })
     }
 
@@ -349,8 +359,13 @@ impl<'f> GpuCodes<'f> {
     fn claim(&mut self, entry: &Entry<'f>) -> Result<usize, ContainerError> {
         let claimed = entry.header.claimed;
         let refuse = |kind| Err(ContainerError::new(entry.offset, kind));
-        if claimed > self.limits.image {
-            return refuse(Kind::TooLarge { size: claimed, limit: self.limits.image });
+        let mut image = self.limits.image;
+        if entry.header.kind == PTX {
+            let stored = entry.payload.len() as u64;
+            image = image.min(ANY_PTX.saturating_add(stored.saturating_mul(PTX_FOR_BYTE)));
+        }
+        if claimed > image {
+            return refuse(Kind::TooLarge { size: claimed, limit: image });
         }
         let limit = self.limits.total_of(self.file.len());
         let total = self.claimed.saturating_add(claimed);
@@ -358,8 +373,7 @@ impl<'f> GpuCodes<'f> {
             return refuse(Kind::TotalTooLarge { limit });
         }
         self.claimed = total;
-        usize::try_from(claimed)
-            .or_else(|_| refuse(Kind::TooLarge { size: claimed, limit: self.limits.image }))
+        usize::try_from(claimed).or_else(|_| refuse(Kind::TooLarge { size: claimed, limit: image }))
     }
 
     /// The next image of an entry with several.

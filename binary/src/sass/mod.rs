@@ -38,8 +38,7 @@
 //! # Ok::<(), warpload_binary::sass::SassError>(())
 //! ```
 //!
-//! `Functions` (feature `trace`) looks up the instruction and the source line at an offset of a
-//! function.
+//! [`Functions`] looks up the instruction and the source line at an offset of a function.
 
 mod agreement;
 mod code;

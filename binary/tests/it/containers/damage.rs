@@ -65,6 +65,43 @@ fn a_damaged_entry_hides_no_other() {
     assert_eq!(outcomes[1], Ok(vec![b'b'; 100]));
 }
 
+/// The authority is the container itself, which has all of these entries. The header of a concatenated entry begins with
+/// `00 01 01 01`, in which its version `01 01` is the second of two overlapping matches. 8 is LTO-IR.
+#[test]
+fn after_damage_the_next_entry_is_found_whatever_its_kind() {
+    let stream = [b'x'; 64];
+    let mut damaged = Entry::plain(ELF, 75, b"damaged");
+    damaged.version = 0x0201;
+    for (next, images) in [
+        (Entry::plain(ELF, 75, b"elf"), vec![b"elf".to_vec()]),
+        (Entry::plain(PTX, 75, b"ptx"), vec![b"ptx".to_vec()]),
+        (Entry::plain(8, 75, b"lto-ir"), vec![b"lto-ir".to_vec()]),
+        (
+            concatenated(&stream, &[record(0, 16, 75), record(16, 48, 80)]),
+            vec![vec![b'x'; 16], vec![b'x'; 48]],
+        ),
+    ] {
+        let file = fatbin(&[damaged.clone(), next, Entry::plain(PTX, 75, b"last")]);
+        let found: Vec<_> = outcomes(&file).into_iter().map(|outcome| outcome.ok()).collect();
+        let padded = |image: &Vec<u8>| Some(image.clone());
+        let expected: Vec<_> = [None]
+            .into_iter()
+            .chain(images.iter().map(padded))
+            .chain([Some(b"last".to_vec())])
+            .collect();
+        let trimmed: Vec<_> = found
+            .into_iter()
+            .map(|image| {
+                image.map(|image| {
+                    let end = image.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1);
+                    image[..end].to_vec()
+                })
+            })
+            .collect();
+        assert_eq!(trimmed, expected);
+    }
+}
+
 /// A size that ends within another entry: the overlap is not read twice.
 #[test]
 fn overlapping_entries_are_errors() {

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use warpload_binary::container::{ContainerErrorKind as Kind, GpuCodes, Limits};
 
-use crate::containers::build::{Entry, PTX, concatenated, fatbin, fatbin_of, record};
+use crate::containers::build::{ELF, Entry, PTX, concatenated, fatbin, fatbin_of, record};
 
 /// Counts the bytes that this thread has allocated, and their maximum.
 struct Counting;
@@ -113,6 +113,24 @@ fn limits_are_kept() {
     assert!(read <= limit);
     let (kinds, _) = read_all(&file, Limits::default().total(100 << 20));
     assert_eq!(kinds, vec![None; 100]);
+}
+
+/// PTX takes several times as much memory once it is read, so the text that an image may have depends on its stored bytes.
+/// A cubin of the same size is not concerned.
+#[test]
+fn compressed_ptx_is_in_proportion_to_its_stored_bytes() {
+    let text = vec![b';'; 12 << 20];
+    let entry = Entry::zstd(PTX, &text);
+    let stored = entry.payload.len() as u64;
+    let limit = (8 << 20) + 64 * stored;
+    assert!(limit < 12 << 20, "{stored} bytes");
+    let (kinds, read) = read_all(&fatbin(&[entry]), Limits::default());
+    assert_eq!(kinds, [Some(Kind::TooLarge { size: 12 << 20, limit })]);
+    assert_eq!(read, 0);
+    let (kinds, _) = read_all(&fatbin(&[Entry::zstd(ELF, &text)]), Limits::default());
+    assert_eq!(kinds, [None]);
+    let (kinds, _) = read_all(&fatbin(&[Entry::zstd(PTX, &text[..8 << 20])]), Limits::default());
+    assert_eq!(kinds, [None]);
 }
 
 /// 100,000 headers of containers that each claim the length of the file. Each byte is searched a few times rather than
