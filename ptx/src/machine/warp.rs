@@ -154,6 +154,10 @@ impl Warp {
             self.recycle(frame, engine);
         }
         self.local.reset(engine.tracks_writes);
+        // None of the threads is active: nothing to execute, as if all had exited.
+        if lanes == 0 {
+            return Ok(());
+        }
         let frame = self.new_frame(engine, 0, 0, lanes, None)?;
         self.ready.push(Path { mask: lanes, pc: engine.code.functions[0].entry, frame });
         Ok(())

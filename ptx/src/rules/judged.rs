@@ -18,6 +18,9 @@ pub(super) type Gate<U> = (&'static str, Option<(u8, u8)>, Option<u32>, U);
 /// The violations found so far, and the version and target that features are checked against.
 pub(super) struct Findings {
     pub(super) violations: Vec<Violation>,
+    /// The most violations to keep, and the number of further ones.
+    pub(super) most: usize,
+    pub(super) further: u64,
     pub(super) version: Version,
     pub(super) target: Target,
 }
@@ -26,7 +29,8 @@ impl Findings {
     /// Empty findings for a scope. A function may have a target of its own.
     pub(super) fn new(module: &Module<'_>, scope: ScopeId) -> Self {
         let target = target_in(module, scope);
-        Self { violations: Vec::new(), version: module.version, target }
+        let (violations, most, further) = (Vec::new(), usize::MAX, 0);
+        Self { violations, most, further, version: module.version, target }
     }
 
     pub(super) fn add(
@@ -41,7 +45,11 @@ impl Findings {
 
     /// Adds a violation, with or without help.
     pub(super) fn report(&mut self, rule: Rule, span: Span, message: String, help: Option<String>) {
-        self.violations.push(Violation { rule, span, message, help });
+        if self.violations.len() < self.most {
+            self.violations.push(Violation { rule, span, message, help });
+        } else {
+            self.further += 1;
+        }
     }
 
     pub(super) fn syntax(&mut self, error: SyntaxError) {

@@ -178,7 +178,20 @@ pub enum LaunchValueError {
     /// There are more values than elements.
     #[error("more values than its {0}")]
     TooMany(u64),
+    /// The parameter is larger than any GPU's parameter space.
+    #[error("a parameter of {0} bytes; expected at most {MAX_PARAMETER}")]
+    TooLarge(u64),
+    /// Parameters have no address of their own: they are in the bytes that the launch passes.
+    #[error("`{name}` is a parameter, which has no address; give it a value")]
+    IsParameter {
+        /// The name.
+        name: String,
+    },
 }
+
+/// The most bytes of a kernel's parameter, and far more than the 32,764 that PTX allows for all of them. The text of a
+/// module can declare any number.
+const MAX_PARAMETER: u64 = 1 << 20;
 
 /// A function with its variables in memory and its registers set, ready to run.
 #[derive(Debug)]
@@ -320,6 +333,9 @@ impl Launch {
         for (name, value, wrong) in given(LaunchValue::Place, &self.places)? {
             let address = bits_of(value, ScalarType::B64).map_err(|error| wrong(error.into()))?;
             let found = variables(module, function, name).map_err(&wrong)?;
+            if found.iter().any(|(id, _)| function.parameters.contains(&id.index())) {
+                return Err(wrong(LaunchValueError::IsParameter { name: name.to_owned() }));
+            }
             launch.places.extend(found.into_iter().map(|(id, _)| (id, address as u64)));
         }
         let mut parameters = BTreeMap::new();
@@ -331,10 +347,15 @@ impl Launch {
                     let (name, space) = (name.to_owned(), declared.space);
                     wrong(LaunchValueError::NoParameter { name, space })
                 };
+                let number = number.ok_or_else(no_parameter)?;
                 let mut bytes = elements(value, declared).map_err(&wrong)?;
+                let size = variable_bytes(module, declared);
+                if size > MAX_PARAMETER {
+                    return Err(wrong(LaunchValueError::TooLarge(size)));
+                }
                 // Missing elements are zero.
-                bytes.resize(variable_bytes(module, declared) as usize, 0);
-                parameters.insert(number.ok_or_else(no_parameter)?, bytes);
+                bytes.resize(size as usize, 0);
+                parameters.insert(number, bytes);
             }
         }
         Ok(parameters)

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{DECLARING, Fault, MAX_DEPTH, Reader, Step};
+use super::{DECLARING, Fault, MAX_DEPTH, PARTS_OF_MISTAKE, Reader, Step};
 use crate::module::{
     DeclarationId, GuardPredicate, Linkage, ReadErrorKind, Statement, StatementId, StatementKind,
 };
@@ -158,6 +158,7 @@ impl Reader<'_> {
 
     /// Keeps a malformed statement up to its semicolon, with an error at the current word.
     fn malformed(&mut self, start: Span, expected: &'static str) -> Step {
+        self.take_room(PARTS_OF_MISTAKE)?;
         let error = SyntaxError { expected, span: self.words.span() };
         // This always advances, even if the word at fault is the semicolon.
         let passed = self.pass_statement(0, false)?;

@@ -1,9 +1,7 @@
 //! Reads declarations of registers, variables and parameters.
 
 use super::{Reader, Step};
-use crate::module::{
-    Array, Declaration, DeclarationId, FunctionKind, Linkage, Mistake, MistakeKind, Role,
-};
+use crate::module::{Array, Declaration, DeclarationId, FunctionKind, Linkage, MistakeKind, Role};
 use crate::syntax::TokenKind;
 use crate::syntax::expression::{WARP_SIZE, integer};
 use crate::syntax::types::{KERNEL_PARAMETER_LISTS, LATEST};
@@ -150,8 +148,7 @@ impl Reader<'_> {
         let (kind, span) = (MistakeKind::Alignment, self.words.span());
         let align = self.number()?;
         if !align.is_power_of_two() {
-            self.take_room(1)?;
-            self.module.mistakes.push(Mistake { kind, span });
+            self.mistake_at(kind, span)?;
         }
         Ok(u32::try_from(align).ok().filter(|align| *align > 0))
     }
@@ -186,8 +183,7 @@ impl Reader<'_> {
         let array = if self.words.is_mark(b'[') { self.array()? } else { Array::Single };
         let lengths = (first_length, self.module.lengths.len() as u32);
         if let Some(span) = self.instruction_type.filter(|_| array == Array::Single) {
-            self.take_room(1)?;
-            self.module.mistakes.push(Mistake { kind: MistakeKind::Word, span });
+            self.mistake_at(MistakeKind::Word, span)?;
         }
         let is_one = count.is_none();
         let first_word = self.module.initial_words.len() as u32;

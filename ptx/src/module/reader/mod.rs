@@ -28,6 +28,10 @@ pub const MAX_DEPTH: usize = 1663;
 const MAX_PARTS: usize = 1 << 20;
 const BYTES_PER_PART: usize = 16;
 
+/// The parts that a mistake or a malformed statement counts as. Each has a message later, which is far larger than the
+/// byte of text that it can take, and no tool writes thousands of them.
+const PARTS_OF_MISTAKE: usize = 16;
+
 /// The same for operands, elements in braces and addresses, which take 24 to 80 bytes each. Compilers write at least 5
 /// bytes of text for each.
 const BYTES_PER_OPERAND: usize = 4;
@@ -225,8 +229,12 @@ impl<'s> Reader<'s> {
 
     /// Keeps a mistake at the current word. Reading continues after it.
     fn mistake(&mut self, kind: MistakeKind) -> Step {
-        self.take_room(1)?;
-        self.module.mistakes.push(Mistake { kind, span: self.words.span() });
+        self.mistake_at(kind, self.words.span())
+    }
+
+    fn mistake_at(&mut self, kind: MistakeKind, span: Span) -> Step {
+        self.take_room(PARTS_OF_MISTAKE)?;
+        self.module.mistakes.push(Mistake { kind, span });
         Ok(())
     }
 

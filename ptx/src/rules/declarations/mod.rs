@@ -49,9 +49,14 @@ const ABI_ALONE: Version = Version::new(3, 0);
 /// The first version with calls that pass parameters in `.param`.
 const FUNCTION_PARAMETERS: (u8, u8) = (2, 0);
 
-/// Judges all declarations. Only illegal ones have a verdict, in the order of the text.
+/// The most violations of declarations and directives to keep. A message takes a hundred times as much memory as the
+/// text that it can be about.
+const MAX_KEPT: usize = 100;
+
+/// Judges all declarations. Only illegal ones have a verdict, in the order of the text. After [`MAX_KEPT`] a last one
+/// counts the others.
 pub(super) fn check(module: &Module<'_>, unit: Unit) -> Vec<StatementVerdict<'static>> {
-    let mut findings = Findings::new(module, ScopeId::MODULE);
+    let mut findings = Findings { most: MAX_KEPT, ..Findings::new(module, ScopeId::MODULE) };
     top(module, &mut findings);
     not_ascii(module, &mut findings);
     for mistake in &module.mistakes {
@@ -85,6 +90,12 @@ pub(super) fn check(module: &Module<'_>, unit: Unit) -> Vec<StatementVerdict<'st
     }
     functions::statements(module, unit, &functions, &mut findings);
     findings.violations.sort_by_key(|violation| violation.span.start);
+    if let (1.., Some(last)) = (findings.further, findings.violations.last()) {
+        let message =
+            format!("and {} more errors in declarations and directives", findings.further);
+        let span = last.span;
+        findings.violations.push(Violation { rule: Rule::Declaration, span, message, help: None });
+    }
     let verdict = |violation: Violation| StatementVerdict {
         span: violation.span,
         load: None,

@@ -143,3 +143,50 @@ fn tensor_memory_is_read_by_warps() {
     assert_eq!(fault.result.faults[0].kind.name(), "tensor_memory");
     assert_eq!(fault.result.fault_count, 2);
 }
+
+/// A warp none of whose lanes is active has nothing to execute, and ends like one whose lanes have exited.
+#[test]
+fn warps_without_active_lanes_execute_nothing() {
+    let store = module("st.global.u32 [%rd2], 1; bar.sync 0;");
+    for (active, threads, expected) in [
+        (0, 64, vec![0; 64]),
+        // The second warp has lane 0 alone, which is not active.
+        (0xffff_fffe, 33, [&[0][..], &[1; 31], &[0]].concat()),
+        (
+            0x8000_0001,
+            64,
+            (0..64).map(|lane| u32::from(lane % 32 == 0 || lane % 32 == 31)).collect(),
+        ),
+    ] {
+        let mut options = KernelLaunch::new([1; 3], [threads, 1, 1]);
+        options.active = LaneMask::from_bits(active);
+        let launched = launch(&store, options, &[vec![0; 4 * threads as usize]]);
+        assert_eq!(launched.words(0), expected, "{active:#x}");
+        assert_eq!((launched.result.fault_count, launched.result.counts.blocks), (0, 1));
+    }
+}
+
+/// The text of a module can declare any size: the value of a parameter is refused before it is made.
+#[test]
+fn parameters_of_any_size_are_refused_and_have_no_address() {
+    let source = ".version 7.0\n.target sm_70\n.address_size 64
+        .entry k(.param .b8 a[4294967295], .param .u32 b) { ret; }";
+    let module = read(source).expect("a module");
+    let kernel = Kernel::chosen(&module, None).expect("a kernel");
+    let refused = |options: Launch| {
+        let mut launch = KernelLaunch::new([1; 3], [1; 3]);
+        let error = options.set_up(&kernel, &mut launch).unwrap_err();
+        std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default()
+    };
+    assert_eq!(
+        refused(Launch::default().parameter("a", "1")),
+        "a parameter of 4294967295 bytes; expected at most 1048576"
+    );
+    assert_eq!(
+        refused(Launch::default().place("b", "0x20000000")),
+        "`b` is a parameter, which has no address; give it a value"
+    );
+    let mut launch = KernelLaunch::new([1; 3], [1; 3]);
+    let given = Launch::default().parameter("b", "7").set_up(&kernel, &mut launch).unwrap();
+    assert_eq!(given[&1], 7_u32.to_le_bytes());
+}

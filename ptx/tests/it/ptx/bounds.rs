@@ -42,7 +42,15 @@ fn room(bytes: usize) -> usize {
 #[test]
 fn parts_of_a_module_are_in_proportion_to_its_text() {
     let head = ".version 8.8\n.target sm_90\n";
-    for (unit, parts) in [(";", 1), ("{}", 3), ("a:", 1), ("x;", 1), ("1;", 1), ("{;}", 4)] {
+    for (unit, parts) in [
+        // A malformed statement counts as 16 parts more: it has a message later.
+        (";", 17),
+        ("{}", 3),
+        ("a:", 1),
+        ("x;", 1),
+        ("1;", 17),
+        ("{;}", 20),
+    ] {
         let source = |count: usize| format!("{head}.entry k() {{ {} }}", unit.repeat(count));
         let most = (1..).find(|count| count * parts > room(2 * unit.len() * count)).unwrap_or(0);
         let error = read(&source(2 * most)).expect_err(unit);
@@ -59,6 +67,29 @@ fn parts_of_a_module_are_in_proportion_to_its_text() {
     // Compiler output must never exceed the limits.
     let line = "mov.u32 %r1, %r2;\n".repeat(1 << 18);
     assert!(read(&format!("{head}.entry k() {{ {line} }}")).is_ok());
+}
+
+/// Messages take far more memory than the text that they are about: 100 are kept, the others counted.
+#[test]
+fn errors_of_declarations_are_counted() {
+    let messages = |count: usize| -> Vec<String> {
+        let source = format!(
+            ".version 8.8\n.target sm_90\n{}\n.entry k() {{ ret; }}",
+            ".global .u32 a;\n".repeat(count)
+        );
+        let module = read(&source).unwrap();
+        let verdicts: Vec<_> = check(&module).collect();
+        let all = verdicts.iter().flat_map(|verdict| &verdict.violations);
+        all.map(|violation| violation.message.clone()).collect()
+    };
+    assert_eq!(messages(101).len(), 100);
+    let many = messages(2000);
+    assert_eq!(many.len(), 101);
+    assert_eq!(many[100], "and 1899 more errors in declarations and directives");
+    let source = format!(".version 8.8\n.target sm_90\n{}", ";".repeat(5000));
+    let directives = read(&source).unwrap();
+    let last = check(&directives).last().unwrap().violations[0].message.clone();
+    assert_eq!(last, "and 4900 more errors in declarations and directives");
 }
 
 #[test]
