@@ -48,8 +48,8 @@ pub(crate) struct Arguments {
     space: Space,
 
     /// Bytes of an element, the unit of layouts; by default the bytes of the access
-    #[arg(long, value_name = "N", value_parser = options::positive)]
-    element: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = options::number::<u32>(1..=u32::MAX.into()))]
+    element: Option<u32>,
 
     /// Value of a name in the formula; in a layout, `base` is its first address
     #[arg(long = "let", value_name = "NAME=VALUE", value_parser = read_value)]
@@ -161,6 +161,10 @@ pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Res
     for (option, name) in given.chain(counting.map(|(name, _)| ("--for", name))) {
         let is_used = pattern.names().contains(&name.as_str());
         ensure!(is_used, "{option} {name}: there is no `{name}` in the access");
+        let times = arguments.values.iter().map(|(known, _)| known);
+        let times = times.chain(counting.map(|(known, _)| known));
+        let is_once = times.filter(|known| *known == name).count() == 1;
+        ensure!(is_once, "{option} {name}: `{name}` has two values; expected one");
     }
     let mut accesses = Vec::new();
     for value in counting.map_or(0..1, |(_, range)| range.clone()) {
@@ -232,10 +236,10 @@ impl Arguments {
     fn access(&self, pattern: &LanePattern, value: Option<i64>) -> Result<Access, PatternError> {
         let counting = self.range.as_ref().map(|(name, _)| name.as_str());
         let known = |name: &str| {
-            let given = self.values.iter().rev().find(|(known, _)| known == name);
+            let given = self.values.iter().find(|(known, _)| known == name);
             value.filter(|_| counting == Some(name)).or(given.map(|(_, value)| *value))
         };
-        let element = self.element.map_or(self.width().bytes(), |bytes| bytes as u32);
+        let element = self.element.unwrap_or(self.width().bytes());
         let mut lanes = pattern.addresses(element, &known)?;
         let rows = |matrices: u32| LaneMask::from_bits(u32::MAX >> (32 - 8 * matrices));
         lanes.executing = lanes.executing & self.matrices().map_or(self.mask, rows);

@@ -1,6 +1,6 @@
 //! `compare`: compares two replays, program counter by program counter.
 
-use std::io::Read;
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
@@ -130,9 +130,12 @@ pub(crate) fn read_head(path: &Path) -> anyhow::Result<PartialHead> {
 fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     let name = || io::name(path);
     let mut input = skip_mark(io::open_text(path, Progress::Never)?).with_context(name)?;
-    let mut bytes = Vec::new();
-    input.read_to_end(&mut bytes).with_context(|| format!("{}: cannot be read", name()))?;
-    Ok(bytes)
+    // A device such as `/dev/zero` is refused before it is held.
+    if input.fill_buf().context("cannot be read").with_context(name)?.starts_with(b"\0") {
+        bail!("{}: not a summary: a zero byte; expected JSON", name());
+    }
+    let is_regular = !io::is_stdin(path) && path.is_file();
+    io::read_all(input, is_regular).with_context(name)
 }
 
 /// The error for JSON of another form. It does not name the key at fault, because code that keeps track of keys takes a

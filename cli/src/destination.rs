@@ -40,6 +40,22 @@ pub(crate) fn target(path: &Path) -> anyhow::Result<OutputTarget> {
     Ok(OutputTarget::new(path, &INPUTS)?)
 }
 
+/// Checks outputs before anything is run: each must be writable, and no two the same file, of which one would be lost.
+/// Each has the option that asks for it.
+pub(crate) fn check_apart<'p>(
+    outputs: impl IntoIterator<Item = (String, &'p Path)>,
+) -> anyhow::Result<()> {
+    let mut known: Vec<(String, OutputTarget)> = Vec::new();
+    for (option, path) in outputs {
+        let target = target(path)?;
+        if let Some((other, _)) = known.iter().find(|(_, known)| known.is_same_file(&target)) {
+            anyhow::bail!("{other} and {option}: the same file; expected a file for each output");
+        }
+        known.push((option, target));
+    }
+    Ok(())
+}
+
 /// Moves a complete file to its place, and notes that `what` was written, except to standard output.
 pub(crate) fn persist(file: OutputFile, what: &str, output: &mut Output) -> anyhow::Result<()> {
     let name = file.target().asked().display().to_string();

@@ -179,6 +179,24 @@ pub(crate) fn open_file(path: &Path) -> anyhow::Result<(File, Metadata)> {
     Ok((file, metadata))
 }
 
+/// The most bytes of a pipe or a device that are held in memory, because some never end.
+const MAX_STREAM: u64 = 1 << 30;
+
+/// Reads an input to its end. A regular file has one; other inputs are read up to a limit.
+pub(crate) fn read_all(input: impl Read, is_regular: bool) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let most = if is_regular { u64::MAX } else { MAX_STREAM + 1 };
+    // `read_to_end` returns an error if memory runs out.
+    input.take(most).read_to_end(&mut bytes).context("cannot be read")?;
+    if !is_regular && bytes.len() as u64 > MAX_STREAM {
+        anyhow::bail!(
+            "has more than {} MiB and is not a regular file, so it may have no end; expected a file",
+            MAX_STREAM >> 20
+        );
+    }
+    Ok(bytes)
+}
+
 /// Opens a text as [`open`] does; refuses a file of another kind. Errors name the file.
 pub(crate) fn open_text(path: &Path, progress: Progress) -> anyhow::Result<Box<dyn BufRead>> {
     expect_text(path, open(path, progress).with_context(|| name(path))?)

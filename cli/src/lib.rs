@@ -57,6 +57,7 @@ use crate::process::Status;
 use warpload_report::text_table as table;
 
 pub use crate::export::{ParquetExport, WriteParquet, set_parquet};
+pub use crate::system::Allocator;
 
 /// Decodes, assembles, explains and executes GPU load instructions from their machine code.
 #[derive(Parser)]
@@ -176,6 +177,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 /// Like [`run`], but also returns whether trying again may succeed.
 pub fn run_to_end(arguments: impl IntoIterator<Item = OsString>) -> Ended {
     system::report_file_size_limit();
+    system::report_lack_of_memory();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let (status, is_system_error) = match Arguments::try_parse_from(&arguments) {
         Ok(mut arguments) => {

@@ -2,6 +2,10 @@
 
 use std::process::ExitCode;
 
+/// Makes a lack of memory an error like others.
+#[global_allocator]
+static ALLOCATOR: warpload_cli::Allocator = warpload_cli::Allocator;
+
 fn main() -> ExitCode {
     warpload_cli::run(std::env::args_os()).into()
 }

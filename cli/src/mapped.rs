@@ -1,5 +1,5 @@
-//! Mapped files. This is the only place that maps files, so it promises that they do not change meanwhile, and handles
-//! the case that they do.
+//! Mapped files. This is the only place of the command that maps files, so it promises that they do not change meanwhile,
+//! and handles the case that they do.
 
 use std::fs::File;
 use std::io;

@@ -149,6 +149,13 @@ fn drawn(fields: &BanksFields) -> Result<Access, Problem> {
     let element = element.ok_or_else(|| Problem::new("element", "expected a number of bytes"))?;
     let values = read_values(&fields.values)?;
     let range = read_range(&fields.range)?;
+    let counted = range.iter().map(|(name, _)| name);
+    let names: Vec<&String> = values.iter().map(|(name, _)| name).chain(counted).collect();
+    for (number, name) in names.iter().enumerate() {
+        if names[..number].contains(name) {
+            return Err(Problem::new("values", format_args!("`{name}` has two values; expected one")));
+        }
+    }
     let rules = SharedRules::default().merging_pairs(!fields.merge.is_empty());
     let counting = range.as_ref().map(|(name, _)| name.as_str());
     let counted = |value: Option<i64>| {

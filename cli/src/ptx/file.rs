@@ -5,7 +5,7 @@ use std::io::{BufRead, Cursor};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
-use warpload_binary::container::GpuCodeKind;
+use warpload_binary::container::{GpuCode, GpuCodeKind};
 use warpload_binary::lines::{LineError, Lines};
 use warpload_ptx::module::StatementText;
 use warpload_ptx::rules::{Rule, Unit};
@@ -29,7 +29,7 @@ pub(super) struct File<'f> {
 }
 
 /// The most errors of a module to draw. The rest are only counted.
-const MAX_DRAWN: u64 = 1000;
+const MAX_DRAWN: u64 = 100;
 
 /// The loads of a module.
 #[derive(serde::Serialize)]
@@ -43,11 +43,23 @@ pub(super) fn each_file(
     paths: &[PathBuf],
     progress: Progress,
     output: &mut Output,
+    use_file: impl FnMut(&File<'_>, &mut Output) -> anyhow::Result<Status>,
+) -> anyhow::Result<Status> {
+    each_module(paths, progress, output, |_| Ok(()), use_file)
+}
+
+/// Reads modules as [`each_file`] does. Before the first module of a file `admit` is called with their number, and can
+/// refuse the file.
+pub(super) fn each_module(
+    paths: &[PathBuf],
+    progress: Progress,
+    output: &mut Output,
+    admit: impl Fn(usize) -> anyhow::Result<()>,
     mut use_file: impl FnMut(&File<'_>, &mut Output) -> anyhow::Result<Status>,
 ) -> anyhow::Result<Status> {
     let mut status = Status::Done;
     for path in paths {
-        status = status.max(match with_file(path, progress, output, &mut use_file) {
+        status = status.max(match with_file(path, progress, output, &admit, &mut use_file) {
             Ok(status) => status,
             Err(error) => output.fail_input(error)?,
         });
@@ -61,6 +73,7 @@ fn with_file(
     path: &Path,
     progress: Progress,
     output: &mut Output,
+    admit: &dyn Fn(usize) -> anyhow::Result<()>,
     mut use_file: impl FnMut(&File<'_>, &mut Output) -> anyhow::Result<Status>,
 ) -> anyhow::Result<Status> {
     let name = io::name(path);
@@ -71,6 +84,9 @@ fn with_file(
         }
         Opened::Binary(binary) => binary,
     };
+    let is_module = |image: &GpuCode<'_>| image.kind == GpuCodeKind::Ptx;
+    let modules = binary::numbered(binary.bytes()).filter_map(|(_, image)| image.ok());
+    admit(modules.filter(is_module).count()).with_context(|| name.clone())?;
     let (mut status, mut is_empty) = (Status::Done, true);
     for (number, image) in binary::numbered(binary.bytes()) {
         let (name, read) = match image {

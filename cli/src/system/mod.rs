@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod lost;
+mod memory;
 #[cfg(unix)]
 mod signals;
 
@@ -10,6 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(unix)]
 pub(crate) use self::lost::report as report_lost;
+pub use self::memory::Allocator;
+#[cfg(unix)]
+pub(crate) use self::memory::report_lack as report_lack_of_memory;
 #[cfg(all(test, unix))]
 pub(crate) use self::signals::ending as ending_signals;
 #[cfg(unix)]
@@ -18,7 +22,8 @@ pub(crate) use self::signals::{before_signals_end, report_file_size_limit};
 pub(crate) use self::unix::{is_named_pipe, stdin_metadata};
 #[cfg(not(unix))]
 pub(crate) use self::windows::{
-    before_signals_end, is_named_pipe, report_file_size_limit, report_lost, stdin_metadata,
+    before_signals_end, is_named_pipe, report_file_size_limit, report_lack_of_memory, report_lost,
+    stdin_metadata,
 };
 
 /// Whether standard output was closed, or open only for reading, when the program began. The standard library opens
@@ -103,4 +108,6 @@ mod windows {
     pub(crate) fn before_signals_end(_: fn(end: &dyn Fn())) {}
 
     pub(crate) fn report_file_size_limit() {}
+
+    pub(crate) fn report_lack_of_memory() {}
 }

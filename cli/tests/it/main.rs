@@ -17,6 +17,7 @@ mod html;
 mod independent;
 mod kernel_reports;
 mod kernels;
+mod limits;
 mod names;
 mod not_known;
 mod pictures;

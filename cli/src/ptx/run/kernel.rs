@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
@@ -168,6 +167,16 @@ impl KernelArguments {
             || self.check_uninitialized
             || self.check_races
             || self.no_check
+    }
+
+    /// The files that a launch writes, each with its option.
+    pub(super) fn outputs(&self) -> Vec<(String, &Path)> {
+        let dumps = self.dump.iter();
+        let dumps = dumps
+            .map(|(dumped, path)| (format!("--dump {dumped}={}", path.display()), path.as_path()));
+        let trace = self.trace.as_deref().map(|path| ("--trace".to_owned(), path));
+        let html = self.html.as_deref().map(|path| ("--html".to_owned(), path));
+        dumps.chain(trace).chain(html).collect()
     }
 
     /// Launches the named kernel of a module, or its only one.
@@ -398,10 +407,8 @@ impl KernelArguments {
 }
 
 fn read_bytes(path: &str) -> anyhow::Result<Vec<u8>> {
-    let (mut file, _) = io::open_file(Path::new(path))?;
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    Ok(bytes)
+    let (file, metadata) = io::open_file(Path::new(path))?;
+    io::read_all(file, metadata.is_file())
 }
 
 /// The name of a parameter of the kernel.

@@ -22,7 +22,8 @@ use warpload_ptx::tensor::Rules;
 
 use self::kernel::KernelArguments;
 use self::show::Shown;
-use super::file::{File, each_file};
+use super::file::{File, each_module};
+use crate::destination;
 use crate::diagnostic::Labelled;
 use crate::io::Output;
 use crate::name::Name;
@@ -139,7 +140,17 @@ pub(crate) fn execute(
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     let launch = arguments.launch()?;
-    each_file(&arguments.files, progress, output, |file, output| {
+    let outputs = arguments.kernel.outputs();
+    // Each launch would write them, and the last one would win.
+    let single = |modules: usize| match outputs.first() {
+        Some((option, _)) if modules > 1 => {
+            bail!("{option}: {modules} modules would write one output; expected one module")
+        }
+        _ => Ok(()),
+    };
+    single(arguments.files.len())?;
+    destination::check_apart(outputs.clone())?;
+    each_module(&arguments.files, progress, output, single, |file, output| {
         let machine = match &arguments.image {
             Some(manifest) => trace::open_machine(manifest)?.0,
             None => Machine::default(),

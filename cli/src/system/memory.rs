@@ -1,0 +1,73 @@
+//! The end of a process that gets no more memory from the system.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether the system has refused memory.
+static IS_REFUSED: AtomicBool = AtomicBool::new(false);
+
+/// The system's allocator. It remembers a failure, so that the command ends with exit status 2 and a message, as after
+/// every other error, where the standard library would abort. Code that asks whether memory can be reserved gets its
+/// answer as before. The hook of the standard library for this is unstable.
+#[derive(Debug)]
+pub struct Allocator;
+
+/// Remembers a failure. Adds one comparison to an allocation.
+#[inline(always)]
+fn checked(memory: *mut u8) -> *mut u8 {
+    if memory.is_null() {
+        IS_REFUSED.store(true, Ordering::Relaxed);
+    }
+    memory
+}
+
+#[allow(unsafe_code)]
+// SAFETY: every call is the system allocator's, with the caller's arguments and its result.
+unsafe impl GlobalAlloc for Allocator {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as the caller promises.
+        checked(unsafe { System.alloc(layout) })
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as the caller promises.
+        checked(unsafe { System.alloc_zeroed(layout) })
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: as the caller promises.
+        checked(unsafe { System.realloc(memory, layout, size) })
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+/// Makes an abort after a failed allocation end the process with exit status 2. Any other abort, such as after a stack
+/// overflow, stays one.
+#[cfg(unix)]
+#[allow(unsafe_code)]
+pub(crate) fn report_lack() {
+    extern "C" fn handle(_: libc::c_int) {
+        // Returning lets `abort` go on.
+        if IS_REFUSED.load(Ordering::Relaxed) {
+            const MESSAGE: &[u8] = b"error: there is no more memory; see `ulimit -v`\n";
+            // SAFETY: write is async-signal-safe, and the message lives as long as the process.
+            unsafe { libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.len()) };
+            signal_hook::low_level::exit(2);
+        }
+    }
+    // SAFETY: `handle` calls only write and _exit, which are async-signal-safe. signal-hook refuses SIGABRT's handlers to
+    // return, and would allocate. An action of zeros is valid, with an empty mask.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handle as *const () as libc::sighandler_t;
+        libc::sigaction(libc::SIGABRT, &action, std::ptr::null_mut());
+    }
+}
