@@ -296,12 +296,12 @@ fn image_checksum(memory: &Memory) -> u32 {
     crc.finalize()
 }
 
-/// The loads that a replay counts. Each field that is `None` allows all loads.
+/// The loads, stores, atomics and copies that a replay counts. Each field that is `None` allows all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Whether each kernel's loads are counted, in launch order.
+    /// Whether each kernel's accesses are counted, in launch order.
     pub kernels: Option<Vec<bool>>,
-    /// Whether each operation's loads are counted, by the operation's number.
+    /// Whether each operation's accesses are counted, by the operation's number.
     pub operations: Option<Vec<bool>>,
     /// The program counters.
     pub pcs: Option<RangeInclusive<u32>>,
@@ -347,7 +347,7 @@ impl fmt::Display for Selected {
 }
 
 impl Selection {
-    /// Whether it selects a load of `kernel` with its first executing lane in `space`.
+    /// Whether it selects an access of `kernel` with its first executing lane in `space`.
     #[inline]
     pub(super) fn has(&self, kernel: u32, load: &MemoryRecord<'_>, space: Option<Space>) -> bool {
         let allows = |list: &Option<Vec<bool>>, i: usize| {

@@ -31,7 +31,7 @@ impl Replayed<'_> {
     #[must_use]
     pub fn remarks(&self) -> Vec<ReplayRemark> {
         let mut remarks = Vec::new();
-        if self.options().get_selection().is_some() && self.loads() == 0 {
+        if self.options().get_selection().is_some() && self.accesses() == 0 {
             remarks.push(ReplayRemark::NoLoadSelected);
         }
         if let ReplayData::Image(_) = self.options().get_data() {
@@ -51,7 +51,7 @@ impl Replayed<'_> {
 impl fmt::Display for ReplayRemark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoLoadSelected => f.write_str("no load is selected"),
+            Self::NoLoadSelected => f.write_str("no memory access is selected"),
             Self::OutsideImage { lanes } => write!(
                 f,
                 "{lanes} lane{} of stores and atomics outside the image: sectors and wavefronts \

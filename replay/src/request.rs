@@ -94,23 +94,23 @@ pub struct ReplayRequest {
     #[cfg_attr(feature = "clap", arg(long = "no-demangle", action = clap::ArgAction::SetFalse))]
     pub demangle: bool,
 
-    /// Only loads of kernels with this text, or a match of this regular expression, in their mangled or demangled name
+    /// Only accesses of kernels with this text, or a match of this regular expression, in their mangled or demangled name
     #[serde(skip_serializing_if = "Option::is_none", with = "words")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME|REGEX", help_heading = SELECTION))]
     pub kernel: Option<NamePattern>,
 
-    /// Only loads at a program counter, or from one to another, both included: decimal, or hexadecimal
+    /// Only accesses at a program counter, or from one to another, both included: decimal, or hexadecimal
     /// with 0x
     #[serde(skip_serializing_if = "Option::is_none", with = "pairs")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "LO[..HI]", help_heading = SELECTION))]
     pub pc: Option<PcRange>,
 
-    /// Only loads whose whole opcode matches: `LDG.*`, `LD?.E`, `*.{64,128}`
+    /// Only accesses whose whole opcode matches: `LDG.*`, `LD?.E`, `*.{64,128}`
     #[serde(skip_serializing_if = "Option::is_none", with = "words")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "GLOB", help_heading = SELECTION))]
     pub opcode: Option<OpcodePattern>,
 
-    /// Only loads with their first executing lane in this memory
+    /// Only accesses with their first executing lane in this memory
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_enum, value_name = "NAME", help_heading = SELECTION))]
     pub space: Option<SpaceWord>,
@@ -118,7 +118,7 @@ pub struct ReplayRequest {
 
 /// The heading of the options that select loads, in a command's help.
 #[cfg(feature = "clap")]
-const SELECTION: &str = "Which loads are counted";
+const SELECTION: &str = "Which loads, stores, atomics and copies are counted";
 
 impl Default for ReplayRequest {
     fn default() -> Self {
@@ -250,7 +250,7 @@ impl fmt::Display for PcRange {
 pub struct ImageConflict;
 
 impl ReplayRequest {
-    /// Returns the selection as the user wrote it; `None` if all loads are counted.
+    /// Returns the selection as the user wrote it; `None` if all accesses are counted.
     #[must_use]
     pub fn selected(&self) -> Option<Selected> {
         let Self { kernel, pc, opcode, space, .. } = self;
@@ -263,7 +263,7 @@ impl ReplayRequest {
         (selected != Selected::default()).then_some(selected)
     }
 
-    /// Returns the selection among the loads of a trace; `None` if all are counted.
+    /// Returns the selection among the accesses of a trace; `None` if all are counted.
     #[must_use]
     pub fn selection(&self, contents: &TraceContents) -> Option<Selection> {
         let selected = self.selected()?;

@@ -20,7 +20,7 @@ pub enum NothingSelected {
         nearest: Vec<String>,
     },
     /// No load has such an opcode.
-    #[error("no opcode of a load matches `{glob}`{}", did_you_mean(nearest))]
+    #[error("no opcode of a memory access matches `{glob}`{}", did_you_mean(nearest))]
     Opcode {
         /// The glob.
         glob: String,
@@ -28,7 +28,10 @@ pub enum NothingSelected {
         nearest: Vec<String>,
     },
     /// No load is at such a program counter, among loads that satisfy the rest of the selection.
-    #[error("no load is at program counter {pc}; the nearest are at {}", hexadecimal(nearest))]
+    #[error(
+        "no memory access is at program counter {pc}; the nearest are at {}",
+        hexadecimal(nearest)
+    )]
     Pc {
         /// The program counters.
         pc: String,
@@ -36,7 +39,7 @@ pub enum NothingSelected {
         nearest: Vec<u32>,
     },
     /// No load satisfies the whole selection.
-    #[error("no load is selected: no load has {selected}")]
+    #[error("nothing is selected: no memory access has {selected}")]
     Together {
         /// The whole selection.
         selected: Selected,
@@ -52,7 +55,7 @@ impl Replayed<'_> {
     /// answer: no load accesses the selected memory, or none is in the shard.
     #[must_use]
     pub fn nothing_selected(&self) -> Option<NothingSelected> {
-        let selection = self.options().get_selection().filter(|_| self.loads() == 0)?;
+        let selection = self.options().get_selection().filter(|_| self.accesses() == 0)?;
         let trace = self.trace();
         let contents = trace.contents();
         // A shard of a set may not know all kernels.
@@ -68,7 +71,7 @@ impl Replayed<'_> {
             return Some(NothingSelected::Kernel { pattern: pattern.clone(), nearest });
         }
         let loads = contents.operations.iter().enumerate();
-        let mut loads = loads.filter(|(_, operation)| operation.kind == OperationKind::Load);
+        let mut loads = loads.filter(|(_, operation)| is_counted(operation.kind));
         if let (Some(glob), true) = (opcode, has_all_kernels)
             && !loads.clone().any(|(number, _)| allows(&selection.operations, number))
         {
@@ -97,9 +100,15 @@ impl Summary {
     #[must_use]
     pub fn nothing_selected(&self) -> Option<NothingSelected> {
         let selected = self.selected.as_ref().filter(|selected| selected.space.is_none())?;
-        let is_nothing = self.counts.loads == 0;
+        let is_nothing = self.counts.accesses() == 0;
         is_nothing.then(|| NothingSelected::Together { selected: selected.clone() })
     }
+}
+
+/// Whether selections apply to instructions of this kind.
+fn is_counted(kind: OperationKind) -> bool {
+    use OperationKind::{Atomic, Copy, Load, Store};
+    matches!(kind, Load | Store | Atomic | Copy)
 }
 
 fn allows(list: &Option<Vec<bool>>, i: usize) -> bool {
@@ -127,9 +136,7 @@ impl Counters {
                 (0..block.raw().memory_records as usize).filter_map(|i| block.record(i).ok());
             for record in records {
                 let operation = usize::from(record.operation);
-                if record.operation().kind == OperationKind::Load
-                    && allows(&selection.operations, operation)
-                {
+                if is_counted(record.operation().kind) && allows(&selection.operations, operation) {
                     found.add(record.pc, selection);
                 }
             }

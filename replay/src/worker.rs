@@ -168,18 +168,27 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
         memory: &M,
     ) {
         let executing = set_lanes(traced, &mut self.lanes);
+        self.counts.counts.skipped.other += 1;
+        let has_addresses = !executing.is_empty() && traced.has_addresses();
+        let offsets =
+            has_addresses.then(|| shared_offsets(&self.lanes, memory.map().shared())).flatten();
+        let side = if offsets.is_some() { Space::Shared } else { Space::Global };
+        if let Some(selection) = self.options.get_selection()
+            && !selection.has(self.block.raw().kernel, traced, has_addresses.then_some(side))
+        {
+            return;
+        }
         let counts = &mut self.counts.counts;
-        counts.skipped.other += 1;
         let copies = counts.ldgsts.get_or_insert_default();
         copies.records += 1;
         let lanes = u64::from(executing.count());
         copies.lanes += lanes;
-        if executing.is_empty() || !traced.has_addresses() {
+        if !has_addresses {
             return;
         }
         let width = operation.width;
         let row = self.per_pc.entry((traced.pc, traced.operation)).or_default();
-        if let Some(offsets) = shared_offsets(&self.lanes, memory.map().shared()) {
+        if let Some(offsets) = offsets {
             let op = LoadOp { space: AddressSpace::Shared, ..operation.load_op() };
             self.lanes.addresses = offsets;
             let (lanes, rules) = (&self.lanes, self.options.get_shared_rules());
@@ -214,9 +223,11 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
         let rows = if has_values { &mut self.values[..] } else { &mut [] };
         let loaded = execute(traced, memory, &mut self.lanes, rows);
         let kernel = self.block.raw().kernel;
-        if let (true, Some(selection)) = (is_load, self.options.get_selection())
+        if let Some(selection) = self.options.get_selection()
             && !selection.has(kernel, traced, loaded.first_space)
         {
+            // The numbers of skipped instructions are the trace's, like that of all instructions.
+            self.count_skipped(operation.kind);
             return;
         }
         let served = served(traced, self.lanes.executing, &loaded);
@@ -241,6 +252,7 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
                 self.touch(op, loaded.global);
             }
         } else {
+            self.count_skipped(operation.kind);
             self.count_store(operation.kind, op, &one);
         }
     }
@@ -389,14 +401,21 @@ impl<O: ReplayObserver> Worker<'_, '_, O> {
         }
     }
 
+    fn count_skipped(&mut self, kind: OperationKind) {
+        let skipped = &mut self.counts.counts.skipped;
+        match kind {
+            OperationKind::Store => skipped.store += 1,
+            OperationKind::Atomic => skipped.atomic += 1,
+            _ => {}
+        }
+    }
+
     fn count_store(&mut self, kind: OperationKind, op: LoadOp, one: &PcCounts) {
         let counts = &mut self.counts.counts;
-        let (traffic, skipped) = if kind == OperationKind::Store {
-            (&mut counts.stores, &mut counts.skipped.store)
-        } else {
-            (&mut counts.atomics, &mut counts.skipped.atomic)
+        let traffic = match kind {
+            OperationKind::Store => &mut counts.stores,
+            _ => &mut counts.atomics,
         };
-        *skipped += 1;
         traffic.add(&Some(TrafficCounts {
             count: 1,
             lanes: one.lanes,

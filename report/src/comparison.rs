@@ -31,6 +31,13 @@ fn whole(comparison: &Comparison) -> String {
     let headings = [("", false), ("A", true), ("B", true), ("change", true)];
     let mut html = begin_section("The whole", &headings);
     let mut rows = vec![("loads", loads), ("sectors", sectors), ("wavefronts", wavefronts)];
+    if comparison.stores != [0; 2] {
+        rows.extend([
+            ("stores and atomics", &comparison.stores),
+            ("sectors of stores", &comparison.store_sectors),
+            ("wavefronts of stores", &comparison.store_wavefronts),
+        ]);
+    }
     if *copies != [0; 2] {
         rows.extend([
             ("copies", copies),
@@ -66,8 +73,8 @@ fn program_counters(comparison: &Comparison) -> String {
         ("pc", true),
         ("opcode", false),
         ("change", true),
-        ("loads A", true),
-        ("loads B", true),
+        ("accesses A", true),
+        ("accesses B", true),
         ("sectors A", true),
         ("sectors B", true),
         ("wavefronts A", true),
@@ -124,6 +131,14 @@ pub fn comparison_text(comparison: &Comparison, most: usize) -> String {
     for (name, amounts) in [("loads", loads), ("sectors", sectors), ("wavefronts", wavefronts)] {
         text += &line(name, amounts.map(u128::from));
     }
+    if comparison.stores != [0; 2] {
+        text += &line("stores", comparison.stores.map(u128::from));
+        let costs =
+            [("sectors", comparison.store_sectors), ("wavefronts", comparison.store_wavefronts)];
+        for (name, amounts) in costs {
+            text += &format!("  {}", line(name, amounts.map(u128::from)));
+        }
+    }
     if *copies != [0; 2] {
         text += &line("copies", copies.map(u128::from));
         let costs =
@@ -159,9 +174,9 @@ fn text_columns<'r>() -> Vec<Column<&'r ComparedRow>> {
     }
     vec![
         Column { heading: "pc", value: |row| Value::Hex(row.pc.0) },
-        Column { heading: "load", value: |row| Value::Text((&*row.opcode).into()) },
+        Column { heading: "access", value: |row| Value::Text((&*row.opcode).into()) },
         Column { heading: "change", value: |row| Value::Shown(signed(row.change)) },
-        Column { heading: "loads", value: |row| pair(row.loads) },
+        Column { heading: "accesses", value: |row| pair(row.loads) },
         Column { heading: "sectors", value: |row| pair(row.sectors) },
         Column { heading: "wavefronts", value: |row| pair(row.wavefronts) },
         Column { heading: "kernel", value: |row| Value::Text(row.shown_kernel().into()) },

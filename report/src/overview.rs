@@ -17,9 +17,25 @@ fn tile(class: &str, label: &str, value: &str, detail: &str) -> String {
     )
 }
 
+/// The sectors of loads, stores, atomics and copies together, and the ideal.
+fn all_sectors(counts: &LoadCounts) -> [u64; 2] {
+    let stores = [counts.stores, counts.atomics].into_iter().flatten();
+    let stores = stores.map(|traffic| [traffic.sectors, traffic.ideal_sectors]);
+    let copies = counts.ldgsts.iter();
+    let copies = copies.map(|copies| [copies.sectors, copies.ideal_sectors]);
+    let copies = copies.map(|known| known.map(|sum| sum.0.unwrap_or(0)));
+    let loads = [counts.sectors, counts.ideal_sectors];
+    stores.chain(copies).fold(loads, |[all, ideal], [more, more_ideal]| {
+        [all.saturating_add(more), ideal.saturating_add(more_ideal)]
+    })
+}
+
 pub(crate) fn headline(page: &ReportPage<'_>) -> String {
     let counts = &page.summary.counts;
     let skipped = &counts.skipped;
+    let [sectors, ideal] = all_sectors(counts);
+    // The efficiency of loads alone would hide a store that touches a sector for each lane.
+    let accessed = if sectors == counts.sectors { "" } else { " of all accesses" };
     let mut html = "<section aria-label=\"Overview\">\n<div class=\"tiles\">\n".to_owned();
     let tiles = [
         (
@@ -40,8 +56,8 @@ pub(crate) fn headline(page: &ReportPage<'_>) -> String {
         ),
         (
             "sector efficiency",
-            percent(counts.ideal_sectors, counts.sectors),
-            format!("{}; {} would do", of(counts.sectors, "sector"), count(counts.ideal_sectors)),
+            percent(ideal, sectors),
+            format!("{}; {} would do", of(sectors, "sector") + accessed, count(ideal)),
         ),
         (
             "footprint",

@@ -112,21 +112,24 @@ fn a_selection_without_loads_is_refused() {
         ),
         (
             &["--opcode", "LDG"],
-            "error: no opcode of a load matches `LDG`; the nearest are `LDG.E`, ",
+            "error: no opcode of a memory access matches `LDG`; the nearest are `LDG.E`, ",
         ),
         (
             &["--opcode", "STG*"],
-            "error: no opcode of a load matches `STG*`; the nearest are `LDG.E`, ",
+            "error: no opcode of a memory access matches `STG*`; the nearest are `LDG.E`, ",
         ),
         (
             &["--pc", "17"],
-            "error: no load is at program counter 0x11; the nearest are at 0x10 and 0x20\n",
+            "error: no memory access is at program counter 0x11; the nearest are at 0x10 and 0x20\n",
         ),
         (
             &["--kernel", "gather", "--opcode", "LDS*"],
-            "error: no load is selected: no load has kernel gather, opcode LDS*\n",
+            "error: nothing is selected: no memory access has kernel gather, opcode LDS*\n",
         ),
-        (&["--pc", "17", "--space", "global"], "error: no load is at program counter 0x11; "),
+        (
+            &["--pc", "17", "--space", "global"],
+            "error: no memory access is at program counter 0x11; ",
+        ),
     ] {
         for format in ["text", "json", "csv"] {
             let ran = run(&[&["replay", LIST, "--format", format], options].concat());
@@ -136,7 +139,7 @@ fn a_selection_without_loads_is_refused() {
     }
     // That no load is in a memory is an answer.
     let ran = run(&["replay", LIST, "--kernel", "gather", "--space", "shared"]);
-    assert_eq!((ran.status, &*ran.stderr), (0, "note: no load is selected\n"));
+    assert_eq!((ran.status, &*ran.stderr), (0, "note: no memory access is selected\n"));
     // A shard need not have the loads, but one of all has.
     let folder = tempfile::tempdir().unwrap();
     let shards = |pc: &str| {
@@ -152,7 +155,7 @@ fn a_selection_without_loads_is_refused() {
     assert_eq!(shards("0x10").status, 0);
     let ran = shards("0x11");
     assert_eq!((ran.status, &*ran.stdout), (1, ""));
-    assert_eq!(ran.stderr, "error: no load is selected: no load has pc 0x11\n");
+    assert_eq!(ran.stderr, "error: nothing is selected: no memory access has pc 0x11\n");
 }
 
 #[test]
@@ -392,4 +395,68 @@ fn only_summaries_of_whole_replays_are_compared() {
         }
     }
     assert_eq!(run(&["compare", "-", "-"]).status, 2);
+}
+
+/// A selection is about every access: the trace of two kernels has stores of both.
+#[test]
+fn selections_apply_to_stores_and_copies() {
+    let stores = |options: &[&str]| {
+        let rows = summary(LIST, options)["per_pc_stores"].as_array().unwrap().clone();
+        let name = |row: &serde_json::Value| {
+            format!("{} {}", row["kernel"].as_str().unwrap(), row["pc"].as_str().unwrap())
+        };
+        rows.iter().map(name).collect::<Vec<_>>()
+    };
+    let all = stores(&[]);
+    let of_gather: Vec<String> = all.iter().filter(|row| row.contains("gather")).cloned().collect();
+    assert!(!of_gather.is_empty() && of_gather.len() < all.len(), "{all:?}");
+    assert_eq!(stores(&["--kernel", "gather"]), of_gather);
+    let chosen = summary(LIST, &["--kernel", "gather"]);
+    let whole = summary(LIST, &[]);
+    // The numbers of instructions stay the trace's.
+    assert_eq!((&chosen["skipped"], &chosen["records"]), (&whole["skipped"], &whole["records"]));
+    assert!(chosen["stores"]["sectors"].as_u64() < whole["stores"]["sectors"].as_u64());
+    // A selection of stores alone is one.
+    let (kernel, pc) = all[0].split_once(' ').unwrap();
+    let only = stores(&["--kernel", kernel, "--pc", pc]);
+    assert_eq!(only, [all[0].clone()]);
+    assert_eq!(summary(LIST, &["--kernel", kernel, "--pc", pc])["loads"], 0);
+    assert_eq!(stores(&["--opcode", "LDG*"]), Vec::<String>::new());
+    let csv = run(&["replay", LIST, "--pc", pc, "--format", "csv"]);
+    let rows: Vec<&str> = csv.stdout.lines().skip(1).collect();
+    assert!(!rows.is_empty() && rows.iter().all(|row| row.contains(pc)), "{}", csv.stdout);
+}
+
+/// The store's lanes are 128 bytes apart instead of 4: 32 sectors instead of 4, and nothing else changes.
+#[test]
+fn a_store_that_got_worse_is_a_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace =
+        std::fs::read_to_string(crate::common::file("traces/rows-kernel-1.traceg")).unwrap();
+    let worse = trace.replace("4 1 0x7f3291000000 4 \n", "4 1 0x7f3291000000 128 \n");
+    assert_ne!(trace, worse);
+    let summary = |name: &str, text: &str| {
+        let trace = write(folder.path(), &format!("{name}.traceg"), text);
+        let ran = run(&["replay", &trace, "--format", "json"]);
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        write(folder.path(), &format!("{name}.json"), &ran.stdout)
+    };
+    let (a, b) = (summary("a", &trace), summary("b", &worse));
+    let compared = run(&["compare", &a, &b, "--fail-above", "0"]);
+    assert_eq!(compared.status, 1, "{}", compared.stdout);
+    assert!(compared.stdout.contains("4 -> 32"), "{}", compared.stdout);
+    assert!(!compared.stdout.contains("no program counter has changed"));
+    let json = run(&["compare", &a, &b, "--format", "json"]).stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["store_sectors"], serde_json::json!([4, 32]));
+    assert_eq!((&json["loads"][0], &json["sectors"][0]), (&json["loads"][1], &json["sectors"][1]));
+    let row = &json["per_pc"][0];
+    assert_eq!((&row["pc"], &row["sectors"]), (&"0xa8".into(), &serde_json::json!([4, 32])));
+    assert_eq!(run(&["compare", &a, &a, "--fail-above", "0"]).status, 0);
+    // The page's headline is about all accesses: loads are ideal in the first, and stores waste sectors in the second.
+    let page = folder.path().join("b.html").display().to_string();
+    let b_trace = folder.path().join("b.traceg").display().to_string();
+    assert_eq!(run(&["replay", &b_trace, "--html", &page]).status, 0);
+    let html = std::fs::read_to_string(page).unwrap();
+    assert!(html.contains(" of all accesses; "), "the tile of sectors");
 }

@@ -82,6 +82,15 @@ json_counters! {
     }
 }
 
+impl LoadCounts {
+    /// Returns the number of instructions that a selection applies to: loads, stores, atomics and copies.
+    pub(crate) fn accesses(&self) -> u64 {
+        let stores = [self.stores, self.atomics].into_iter().flatten();
+        let copies = self.ldgsts.map_or(0, |copies| copies.records);
+        stores.map(|traffic| traffic.count).fold(self.loads + copies, u64::saturating_add)
+    }
+}
+
 json_counters! {
     /// Instructions that are not loads.
     #[derive(Eq)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::{Hex, Summary};
-use crate::counters::{LdgstsCounts, PcSummary};
+use crate::counters::{LdgstsCounts, PcSummary, TrafficCounts};
 use crate::options::Selected;
 
 /// Two replays, A and B, program counter by program counter.
@@ -25,11 +25,17 @@ pub struct Comparison {
     pub copy_sectors: [u64; 2],
     /// Their wavefronts of shared memory; 0 if the trace does not have them.
     pub copy_wavefronts: [u64; 2],
-    /// Loads and copies by kernel name, program counter and opcode, the largest change first.
+    /// The number of stores and atomics.
+    pub stores: [u64; 2],
+    /// Their sectors of global memory.
+    pub store_sectors: [u64; 2],
+    /// Their wavefronts of shared memory.
+    pub store_wavefronts: [u64; 2],
+    /// Loads, stores, atomics and copies by kernel name, program counter and opcode, the largest change first.
     pub per_pc: Vec<ComparedRow>,
 }
 
-/// The loads or copies of one program counter in two replays. Launches of kernels with the same name are added up. A
+/// The accesses of one program counter in two replays: loads, stores, atomics or copies. Launches of kernels with the same name are added up. A
 /// replay without this program counter has `None` as counts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -43,7 +49,7 @@ pub struct ComparedRow {
     pub pc: Hex,
     /// The opcode with its modifiers.
     pub opcode: Arc<str>,
-    /// The number of its loads.
+    /// The number of its accesses.
     pub loads: [Option<u64>; 2],
     /// Their sectors of global memory.
     pub sectors: [Option<u64>; 2],
@@ -83,7 +89,8 @@ impl Comparison {
         let mut rows = BTreeMap::new();
         let mut demangled = HashMap::new();
         for (side, summary) in [a, b].into_iter().enumerate() {
-            for row in summary.per_pc.iter().chain(&summary.per_pc_copies) {
+            let stores = summary.per_pc_stores.iter().chain(&summary.per_pc_copies);
+            for row in summary.per_pc.iter().chain(stores) {
                 let key = (&row.kernel, row.pc, &row.opcode);
                 rows.entry(key).or_insert_with(|| ComparedRow::new(row)).add(side, row);
             }
@@ -111,17 +118,25 @@ impl Comparison {
             copies: both(|summary| copies(summary).records),
             copy_sectors: both(|summary| copies(summary).sectors.0.unwrap_or(0)),
             copy_wavefronts: both(|summary| copies(summary).wavefronts.0.unwrap_or(0)),
+            stores: both(|summary| stores(summary).map(|traffic| traffic.count).sum()),
+            store_sectors: both(|summary| stores(summary).map(|traffic| traffic.sectors).sum()),
+            store_wavefronts: both(|summary| {
+                summary.per_pc_stores.iter().map(wavefronts).fold(0, u64::saturating_add)
+            }),
             per_pc,
         })
     }
 
-    /// Returns the sectors and wavefronts of loads and copies together.
+    /// Returns the sectors and wavefronts of loads, stores, atomics and copies together.
     #[must_use]
     pub fn together(&self) -> [u128; 2] {
         let Self { sectors, wavefronts, copy_sectors, copy_wavefronts, .. } = self;
+        let Self { store_sectors, store_wavefronts, .. } = self;
         [0, 1].map(|side| {
-            let amounts = [sectors, wavefronts, copy_sectors, copy_wavefronts];
-            amounts.into_iter().map(|amount| u128::from(amount[side])).sum()
+            let loads = [sectors, wavefronts];
+            let others = [store_sectors, store_wavefronts, copy_sectors, copy_wavefronts];
+            let amounts = loads.into_iter().chain(others);
+            amounts.map(|amount| u128::from(amount[side])).sum()
         })
     }
 
@@ -155,7 +170,7 @@ impl ComparedRow {
     }
 
     fn add(&mut self, side: usize, row: &PcSummary) {
-        let wavefronts = row.shared.and_then(|shared| shared.all_wavefronts()).unwrap_or(0);
+        let wavefronts = wavefronts(row);
         for (sums, amount) in [
             (&mut self.loads, row.loads),
             (&mut self.sectors, row.sectors.sum(row.loads)),
@@ -184,6 +199,17 @@ impl ComparedRow {
         let [before, after] = self.amounts().map(|amount| amount as i128);
         after - before
     }
+}
+
+/// The wavefronts of shared memory of a row.
+fn wavefronts(row: &PcSummary) -> u64 {
+    row.shared.and_then(|shared| shared.all_wavefronts()).unwrap_or(0)
+}
+
+/// The traffic of stores, then of atomics.
+fn stores(summary: &Summary) -> impl Iterator<Item = TrafficCounts> {
+    let counts = &summary.counts;
+    [counts.stores, counts.atomics].into_iter().flatten()
 }
 
 fn copies(summary: &Summary) -> LdgstsCounts {

@@ -183,6 +183,11 @@ impl Replayed<'_> {
         self.kernels.values().map(|kernel| kernel.counts.loads).sum()
     }
 
+    /// The number of loads, stores, atomics and copies that were counted.
+    pub(crate) fn accesses(&self) -> u64 {
+        self.kernels.values().map(|kernel| kernel.counts.accesses()).sum()
+    }
+
     /// Returns the number of loads with a value that differs from the expected one.
     #[must_use]
     pub fn mismatches(&self) -> u64 {
