@@ -12,6 +12,7 @@ use pyo3::exceptions::{PyException, PyNotImplementedError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTracebackMethods};
 use warpload::load::Executor as Ours;
+use warpload::text::visible;
 use warpload_binary::file_kind::FileKind;
 use warpload_suite::asking::{ChosenCases, FunctionExaminee};
 use warpload_suite::case::{CaseChoice, CaseFile, CaseLine, files_in};
@@ -54,15 +55,17 @@ pub(crate) struct CaseFailure {
 #[pymethods]
 impl CaseFailure {
     fn __str__(&self) -> String {
-        let title = self.id.as_deref().unwrap_or("a case");
+        // An examinee's answers and exceptions are not ours, and a terminal obeys control characters.
+        let title = visible(self.id.as_deref().unwrap_or("a case"));
         let lines = self.differences.iter().chain(&self.stderr);
-        let lines: String = lines.map(|line| format!("\n  {line}")).collect();
-        format!("{}:{}: {title}{lines}", self.file, self.line)
+        let lines: String = lines.map(|line| format!("\n  {}", visible(line))).collect();
+        format!("{}:{}: {title}{lines}", visible(&self.file), self.line)
     }
 
     fn __repr__(&self) -> String {
         let id = self.id.as_deref().unwrap_or("-");
-        format!("CaseFailure({id}: {})", self.differences.first().map_or("", String::as_str))
+        let first = self.differences.first().map_or("", String::as_str);
+        format!("CaseFailure({}: {})", visible(id), visible(first))
     }
 }
 
@@ -88,6 +91,7 @@ pub(crate) struct FlagCounts {
 impl FlagCounts {
     fn __repr__(&self) -> String {
         let Self { family: Family(family), flag, passed, failed, skipped, .. } = self;
+        let flag = visible(flag);
         format!("FlagCounts({family}, {flag}: {passed} passed, {failed} failed, {skipped} skipped)")
     }
 }
@@ -124,7 +128,7 @@ impl Conformance {
 
     fn __str__(&self) -> String {
         let sentences: String =
-            self.explanations.iter().map(|sentence| format!("{sentence}\n")).collect();
+            self.explanations.iter().map(|sentence| format!("{}\n", visible(sentence))).collect();
         sentences + &self.counts()
     }
 

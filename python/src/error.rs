@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 use warpload::encoding::ParseError;
+use warpload::text::visible_lines;
 use warpload_replay::{DifferentSelections, NothingSelected, ReplayError};
 use warpload_suite::image::ImageError;
 use warpload_trace::place_of;
@@ -159,7 +160,9 @@ impl Failure {
         details.set_item("rule", self.rule)?;
         details.set_item("help", self.help)?;
         details.set_item("drawing", self.drawing)?;
-        Ok(PyErr::from_value(class.call((self.message,), Some(&details))?))
+        // `str()` of an exception reaches terminals, and messages quote texts of others.
+        let message = visible_lines(&self.message);
+        Ok(PyErr::from_value(class.call((message,), Some(&details))?))
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use warpload::text::visible;
 use warpload_ptx::Module;
 use warpload_ptx::machine::{
     self, AllocationSide, AllocationUse, DeviceMemory, Kernel, KernelError, KernelLaunch,
@@ -200,7 +201,12 @@ impl KernelFault {
         };
         format!(
             "line {}{source}: {}\n  in `{}` by thread {:?} of block {:?}: {}",
-            self.line, self.message, self.function, self.thread, self.block, self.instruction
+            self.line,
+            visible(&self.message),
+            self.function,
+            self.thread,
+            self.block,
+            visible(&self.instruction)
         )
     }
 }
@@ -221,6 +227,7 @@ pub(crate) struct SkippedInstruction {
 impl SkippedInstruction {
     fn __repr__(&self) -> String {
         let Self { line, text, count } = self;
+        let text = visible(text);
         format!("SkippedInstruction(line={line}, text='{text}', count={count})")
     }
 }

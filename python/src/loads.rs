@@ -7,6 +7,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use warpload::encoding::{Instruction as Decoded, MachineWord, ParseError, Sm};
+use warpload::text::visible;
 use warpload_binary::container::{ContainerError, GpuCode, GpuCodeKind, GpuCodes, SmChoice};
 use warpload_binary::file_kind::FileKind;
 use warpload_binary::sass::{
@@ -154,7 +155,7 @@ impl Load {
 
     fn __repr__(&self) -> String {
         let offset = self.offset.map_or("None".to_owned(), |offset| format!("{offset:#x}"));
-        let function = self.function.as_deref().unwrap_or("-");
+        let function = visible(self.function.as_deref().unwrap_or("-"));
         format!("Load({function}+{offset}: {})", self.__str__())
     }
 }

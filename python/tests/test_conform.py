@@ -240,3 +240,19 @@ def test_words_are_those_of_the_stubs(root) -> None:
     texts = ["LD R0, [R2]", "LDS R0, [R2]", "LDL R0, [R2]", "LDG R0, [R2]", "LDC R0, c[0x3][R2]"]
     spaces = {wl.Instruction(text).space for text in texts}
     assert spaces == set(typing.get_args(_types.InstructionSpace)) - {"tensor"}
+
+
+def test_control_characters_of_an_examinee_do_not_reach_a_terminal(small) -> None:
+    def answers(question):
+        raise KeyError("\x1b[2J\x07\u202e")
+
+    report = wl.conform(small / "decode", answers)
+    shown = str(report) + repr(report) + "".join(str(f) + repr(f) for f in report.failures)
+    assert "\\u{1b}[2J" in shown
+    assert not any(mark in shown for mark in "\x1b\x07\u202e")
+
+
+def test_control_characters_of_an_answer_do_not_reach_a_terminal(small) -> None:
+    report = wl.conform(small / "decode", lambda question: {"illegal": "\x1b]0;title\x07"})
+    shown = str(report) + "".join(str(failure) for failure in report.failures)
+    assert report.failures and not any(mark in shown for mark in "\x1b\x07")

@@ -124,7 +124,7 @@ def test_notes_and_the_page(command, traces, tmp_path) -> None:
     with pytest.raises(wl.Error, match="no kernel name matches .* the nearest are `faults`"):
         trace.replay(kernel="no such kernel")
     (note,) = trace.replay(space="constant", kernel="faults").messages
-    assert "no load is selected" in note
+    assert "no memory access is selected" in note
     page = tmp_path / "page.html"
     command("replay", traces / "generic.wlt", "--fill=zero", "--html", page)
     assert trace.replay(fill="zero", html=True).html == page.read_text()
@@ -684,3 +684,10 @@ def test_errors_of_tables_say_why(traces: Path) -> None:
     trace = wl.Trace(traces / "generic.wlt")
     with pytest.raises(wl.Error, match="kernel 0 .*: .*window"):
         trace.loads(shared_window=(1, 3))
+
+
+@pytest.mark.parametrize("summary", [2**31, None, 1.5, [1, 2]])
+def test_a_summary_is_bytes_or_a_text(summary) -> None:
+    # `bytes` of a number would be that many zeros.
+    with pytest.raises(TypeError, match="summary: expected bytes or a str, not "):
+        wl.Replay.from_json(summary)

@@ -31,7 +31,7 @@ class Error(ValueError):
         self.message = message
         self.kind: ErrorKind = kind
         """``argument``: an argument is wrong; ``syntax``: a text cannot be parsed; ``illegal``: an instruction breaks a
-        rule; ``input``: a file is malformed or of another kind than expected; ``selection``: no load is selected;
+        rule; ``input``: a file is malformed or of another kind than expected; ``selection``: no access is selected;
         ``fault``: a kernel has faults, or does not end; ``system``: the system refused something, and trying again may
         succeed."""
         self.file = file

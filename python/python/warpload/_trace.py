@@ -236,7 +236,13 @@ class Replay(_Attributes):
     @classmethod
     def from_json(cls, summary: bytes | bytearray | memoryview | str) -> Replay:
         """Reads a summary that the command wrote: ``replay --format json`` or ``merge``."""
-        data = summary.encode() if isinstance(summary, str) else bytes(summary)
+        if isinstance(summary, str):
+            data = summary.encode()
+        elif isinstance(summary, (bytes, bytearray, memoryview)):
+            data = bytes(summary)
+        else:
+            # `bytes` of a number would be that many zeros.
+            raise TypeError(f"summary: expected bytes or a str, not {type(summary).__name__}")
         return cls(_native.Replayed.from_json(data))
 
     @property
