@@ -7,8 +7,13 @@ use std::process::{Command, ExitStatus, Stdio};
 /// The time limit of a run in seconds, and the exit status of `timeout` when it is exceeded.
 const TIMEOUT: (&str, i32) = ("60", 124);
 
-/// The `ulimit`s of every run: seconds of processor time, and KiB of address space.
+/// The usual `ulimit`s of a run: seconds of processor time, and KiB of address space.
 pub(crate) const LIMITS: &str = "ulimit -t 20; ulimit -v 8388608; ulimit -c 0";
+
+/// The `ulimit`s of a run with that much processor time in seconds and address space in MiB.
+pub(crate) fn limits(seconds: u32, memory: u32) -> String {
+    format!("ulimit -t {seconds}; ulimit -v {}; ulimit -c 0", u64::from(memory) << 10)
+}
 
 /// The longest line of a message in bytes. A longer one contains input that should have been shortened.
 const MAX_MESSAGE: usize = 1 << 12;
@@ -34,6 +39,9 @@ impl Ended {
             Some(code) if code == TIMEOUT.1 => return Some("still running".to_owned()),
             _ => return Some(format!("{}: {}", self.status, first_line(&self.stderr))),
         }
+        if self.stderr.ends_with("error: there is no more memory; see `ulimit -v`\n") {
+            return Some("out of memory".to_owned());
+        }
         // A table reports errors in its rows.
         let says_why = || {
             let row = || self.stdout.windows(6).any(|part| part == b"error:" || part == b"error\"");
@@ -42,7 +50,7 @@ impl Ended {
         if self.code() == Some(2) && !says_why() {
             return Some("exit status 2 without an error".to_owned());
         }
-        // The length of single lines is limited, because a module may have up to a thousand errors. No error repeats
+        // The length of single lines is limited, because a module may have up to a hundred errors. No error repeats
         // the input.
         if let Some(long) = self.stderr.lines().map(str::len).find(|bytes| *bytes > MAX_MESSAGE) {
             return Some(format!("a message of {long} bytes"));

@@ -9,11 +9,8 @@ use warpload_fuzz::mutate::{Random, below, change, changed};
 use warpload_fuzz::seeds::Seed;
 
 use crate::Campaign;
-use crate::command::{Ended, LIMITS, first_line, limited, run as run_command};
+use crate::command::{Ended, first_line, limited, run as run_command};
 use crate::samples::{Form, arguments, forms};
-
-/// The number of damaged files.
-const CASES: usize = 10_000;
 
 /// The samples of a form that its commands accept, and the end of each command for each sample.
 struct Samples {
@@ -26,10 +23,15 @@ struct Samples {
 /// # Errors
 /// Returns an error if the command cannot be started.
 pub(crate) fn run(campaign: &mut Campaign) -> Result<()> {
-    let forms = forms();
+    let mut forms = forms();
+    let asked = &campaign.forms;
+    forms.retain(|form| asked.is_empty() || asked.iter().any(|name| *name == form.name));
+    if forms.is_empty() {
+        return Err(Error::other(format!("--form {}: no such form", asked.join(", "))));
+    }
     let all = forms.iter().map(|form| accepted(campaign, form));
     let all: Vec<Samples> = all.collect::<Result<_>>()?;
-    for number in 0..CASES {
+    for number in 0..campaign.cases {
         if campaign.left().is_zero() {
             break;
         }
@@ -69,7 +71,7 @@ fn ended(
     form.copy_beside(folder.path())?;
     fs::write(folder.path().join(name), bytes)?;
     let arguments = arguments(command, "FILE", name);
-    run_command(limited(&campaign.program, folder.path(), LIMITS, &arguments))
+    run_command(limited(&campaign.program, folder.path(), &campaign.limits, &arguments))
 }
 
 /// Runs one damaged file.

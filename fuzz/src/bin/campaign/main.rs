@@ -32,6 +32,18 @@ struct Arguments {
     /// Run this target alone, or this kind of fault, damage or limits; repeat it for several
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
+    /// Damage inputs of this form alone, such as `kernels` or `containers`; repeat it for several
+    #[arg(long, value_name = "NAME")]
+    form: Vec<String>,
+    /// The number of damaged files
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    cases: usize,
+    /// Address space of a run in MiB
+    #[arg(long, value_name = "N", default_value_t = 8192)]
+    memory: u32,
+    /// Processor time of a run in seconds
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    seconds: u32,
     /// Make other damage and mutants
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
@@ -53,6 +65,12 @@ struct Campaign {
     program: PathBuf,
     folder: PathBuf,
     seed: u64,
+    /// The forms of inputs to damage; empty for all.
+    forms: Vec<String>,
+    /// The number of damaged files.
+    cases: usize,
+    /// The `ulimit`s of the runs with damaged files.
+    limits: String,
     end: Instant,
     /// The number of runs per fault and outcome.
     counts: BTreeMap<(String, &'static str), u64>,
@@ -130,6 +148,9 @@ fn run(arguments: &Arguments) -> Result<bool> {
         program: fs::canonicalize(&arguments.program)?,
         folder: fs::canonicalize(&arguments.folder)?,
         seed: arguments.seed,
+        forms: arguments.form.clone(),
+        cases: arguments.cases,
+        limits: command::limits(arguments.seconds, arguments.memory),
         end: Instant::now() + length,
         counts: BTreeMap::new(),
         findings: Vec::new(),

@@ -84,6 +84,13 @@ ptx check FILE
 ptx check --format json FILE
 ptx lower FILE
 ptx run FILE
+# kernels
+from ptx/tests/machine/*.ptx tests/data/ptx/run.ptx ptx/benches/kernels/*.ptx traces/textbook.ptx
+ptx run FILE --block 33 --steps 20000 --arg zeros:4096
+ptx run FILE --block 16,2,2 --steps 20000 --arg zeros:4096 --arg zeros:4096 --check-races
+ptx run FILE --grid 2 --steps 20000 --arg zeros:4096 --arg zeros:4096 --arg 32 --format json
+ptx run FILE --active 0xfffffffe --block 64 --steps 20000 --arg 32 --arg 1 --arg zeros:4096 --arg zeros:4096
+ptx run FILE --steps 20000 --arg zeros:4096 --arg zeros:4096 --arg zeros:4096 --arg 7 --check-uninitialized
 # vectors
 from tests/data/cmd/pass.jsonl tests/data/cmd/several.jsonl tests/data/cmd/sm70.jsonl tests/data/cmd/one.json
 test FILE
