@@ -24,7 +24,7 @@ pub enum UniformPath {
 pub struct Destination {
     /// The first register.
     pub first: Reg,
-    /// Their number: 1, 2, 4 or 8.
+    /// Their number: 1, 2 or 4. A load of 256 bits has two destinations of 4.
     pub count: u32,
 }
 

@@ -22,7 +22,7 @@ pub enum Width {
     Bytes8 = 8,
     /// 16 bytes.
     Bytes16 = 16,
-    /// 32 bytes: 256-bit loads of PTX.
+    /// 32 bytes: `LDG` of 256 bits, from SM 8.9 on, and 256-bit loads of PTX.
     Bytes32 = 32,
 }
 

@@ -9,14 +9,14 @@ use crate::field::Bits;
 /// signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Offset {
-    /// Signed with a base, the address itself without one: all but `LDC`.
+    /// Signed with a base, the address itself without one: loads of the other memories, without a uniform register.
     ByBase {
         /// The offset from a base.
         signed: i32,
         /// The address if there is no base.
         unsigned: u32,
     },
-    /// Signed with and without a base: `LDC`.
+    /// Signed with and without a base: `LDC`, loads that add a uniform register, and matrix loads.
     Signed(i32),
 }
 
