@@ -115,8 +115,8 @@ fn a_selection_without_loads_is_refused() {
             "error: no opcode of a memory access matches `LDG`; the nearest are `LDG.E`, ",
         ),
         (
-            &["--opcode", "STG*"],
-            "error: no opcode of a memory access matches `STG*`; the nearest are `LDG.E`, ",
+            &["--opcode", "STL*"],
+            "error: no opcode of a memory access matches `STL*`; the nearest are `STG.E`, ",
         ),
         (
             &["--pc", "17"],
@@ -400,8 +400,9 @@ fn only_summaries_of_whole_replays_are_compared() {
 /// A selection is about every access: the trace of two kernels has stores of both.
 #[test]
 fn selections_apply_to_stores_and_copies() {
+    const ROWS: &str = "traces/rows.kernelslist.g";
     let stores = |options: &[&str]| {
-        let rows = summary(LIST, options)["per_pc_stores"].as_array().unwrap().clone();
+        let rows = summary(ROWS, options)["per_pc_stores"].as_array().unwrap().clone();
         let name = |row: &serde_json::Value| {
             format!("{} {}", row["kernel"].as_str().unwrap(), row["pc"].as_str().unwrap())
         };
@@ -411,8 +412,8 @@ fn selections_apply_to_stores_and_copies() {
     let of_gather: Vec<String> = all.iter().filter(|row| row.contains("gather")).cloned().collect();
     assert!(!of_gather.is_empty() && of_gather.len() < all.len(), "{all:?}");
     assert_eq!(stores(&["--kernel", "gather"]), of_gather);
-    let chosen = summary(LIST, &["--kernel", "gather"]);
-    let whole = summary(LIST, &[]);
+    let chosen = summary(ROWS, &["--kernel", "gather"]);
+    let whole = summary(ROWS, &[]);
     // The numbers of instructions stay the trace's.
     assert_eq!((&chosen["skipped"], &chosen["records"]), (&whole["skipped"], &whole["records"]));
     assert!(chosen["stores"]["sectors"].as_u64() < whole["stores"]["sectors"].as_u64());
@@ -420,9 +421,9 @@ fn selections_apply_to_stores_and_copies() {
     let (kernel, pc) = all[0].split_once(' ').unwrap();
     let only = stores(&["--kernel", kernel, "--pc", pc]);
     assert_eq!(only, [all[0].clone()]);
-    assert_eq!(summary(LIST, &["--kernel", kernel, "--pc", pc])["loads"], 0);
+    assert_eq!(summary(ROWS, &["--kernel", kernel, "--pc", pc])["loads"], 0);
     assert_eq!(stores(&["--opcode", "LDG*"]), Vec::<String>::new());
-    let csv = run(&["replay", LIST, "--pc", pc, "--format", "csv"]);
+    let csv = run(&["replay", ROWS, "--pc", pc, "--format", "csv"]);
     let rows: Vec<&str> = csv.stdout.lines().skip(1).collect();
     assert!(!rows.is_empty() && rows.iter().all(|row| row.contains(pc)), "{}", csv.stdout);
 }
