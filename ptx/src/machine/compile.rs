@@ -17,6 +17,7 @@ use super::registers::{FIRST_ROW, NONE, Slot};
 use super::tensor;
 use super::{conversions, effects, matrix, video};
 use crate::meaning::{Register, component};
+use crate::module::count_step;
 use crate::module::joins::JoinScope;
 use crate::module::operands::RegisterOperands;
 use crate::module::{
@@ -205,6 +206,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     fn lay_out_locals(&mut self, function: FunctionId) {
         let is_entry = self.function.kind == FunctionKind::Entry;
         for id in self.calls.locals.remove(&function).unwrap_or_default() {
+            count_step();
             let Some(declared) = self.module.declaration(id) else { continue };
             let is_parameter = matches!(declared.role, Role::Parameter | Role::Return);
             let is_local = match declared.space {
@@ -2010,6 +2012,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             let has_all = std::mem::replace(&mut self.calls.has_all, true);
             let all = self.module.functions().iter().enumerate();
             for (place, function) in all.filter(|_| !has_all) {
+                count_step();
                 let id = FunctionId(place as u32);
                 if function.kind == FunctionKind::Func && function.body.is_some() {
                     self.calls.number(id);
@@ -2394,4 +2397,83 @@ pub(super) fn shared_variables<'d>(
     module.declarations_with_ids().filter(|(_, declared)| {
         matches!(declared.space, StateSpace::Global | StateSpace::Const | StateSpace::Shared)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::module::{read, steps};
+
+    /// The code of the kernel `k`, and the steps of making it.
+    fn compiled(source: &str) -> (Code, u64) {
+        let module = read(source).expect("a module");
+        let around = Surroundings {
+            variables: HashMap::new(),
+            map: AddressMap::default(),
+            has_tensor_memory: false,
+            tracks_writes: false,
+            overrides: HashMap::new(),
+        };
+        let before = steps();
+        let code = compile(&module, module.function_id_of("k").expect("a kernel"), &around);
+        (code, steps() - before)
+    }
+
+    fn text(functions: &str, body: &str) -> String {
+        format!(
+            ".version 8.8\n.target sm_90\n.address_size 64\n{functions}\n.entry k() {{ .reg .b64 a; .reg .b32 r; {body} ret; }}"
+        )
+    }
+
+    /// Texts whose functions, calls or lists cost more than their length if each looks at all others.
+    #[test]
+    fn the_work_and_the_code_grow_with_the_text() {
+        let texts: [(&str, fn(usize) -> String); 5] = [
+            ("calls by address", |n| {
+                let functions: String =
+                    (0..n).map(|i| format!(".func f{i}() {{ ret; }}\n")).collect();
+                text(
+                    &functions,
+                    &("mov.u64 a, f0; P: .callprototype _ ();".to_owned()
+                        + &"call a, P;\n".repeat(n)),
+                )
+            }),
+            ("functions with variables", |n| {
+                let function =
+                    |i: usize| format!(".func f{i}() {{ .local .b32 x; .local .b32 y; ret; }}\n");
+                let functions: String = (0..n).map(function).collect();
+                text(&functions, "mov.u64 a, f0; P: .callprototype _ (); call a, P;")
+            }),
+            ("a list for many branches", |n| {
+                let list = vec!["L"; n].join(",");
+                text(
+                    "",
+                    &format!(
+                        "mov.b32 r, 0; T: .branchtargets {list}; {} L:",
+                        "brx.idx r, T;\n".repeat(n)
+                    ),
+                )
+            }),
+            ("a list of many blocks", |n| {
+                let list: String = (0..n).map(|i| format!("L{i},")).collect();
+                let blocks: String = (0..n).map(|i| format!("L{i}: brx.idx r, T;\n")).collect();
+                text("", &format!("mov.b32 r, 0; T: .branchtargets {list}L0; {blocks}"))
+            }),
+            ("parameters of calls", |n| {
+                let body = "{ .param .b32 x; st.param.b32 [x], r; call f, (x); }\n".repeat(n);
+                text(".func f(.param .b32 p) { ret; }", &format!("mov.b32 r, 0; {body}"))
+            }),
+        ];
+        for (name, text) in texts {
+            let [small, large] = [500, 2000].map(|count| {
+                let text = text(count);
+                let (code, steps) = compiled(&text);
+                let targets: usize = code.tables.iter().map(|table| table.len()).sum();
+                (text.len() as u64, steps, (code.ops.len() + targets) as u64)
+            });
+            let work = (large.1 * small.0) as f64 / (small.1 * large.0) as f64;
+            assert!(work < 1.3, "{name}: {small:?}, {large:?}");
+            assert!(large.2 < large.0, "{name}: {large:?}");
+        }
+    }
 }

@@ -36,7 +36,7 @@ const YIELDS: u32 = 1 << 8;
 const PATIENCE: u32 = 64;
 
 /// The same for turns with atomic operations that changed memory.
-const PATIENCE_OF_CHANGES: u32 = 8;
+const PATIENCE_OF_CHANGES: u32 = 4;
 
 /// The deepest nesting of calls.
 const MAX_DEPTH: usize = 1 << 12;
@@ -536,7 +536,8 @@ impl Warp {
 
     fn branch(&mut self, path: &mut Path, target: Pc, exec: u32) {
         let stays = path.mask & !exec;
-        if stays == 0 {
+        // Lanes that branch to the next instruction do not diverge.
+        if stays == 0 || target == path.pc + 1 {
             path.pc = target;
             return;
         }

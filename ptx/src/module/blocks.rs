@@ -26,6 +26,8 @@ pub struct BasicBlock {
     /// The block where lanes wait for each other that diverge at the end of this one, or have diverged before: the
     /// innermost such block. `None` if they do not meet before the end of the function.
     pub join: Option<usize>,
+    /// If lanes wait for each other at the start of this block: the next such block further out.
+    pub outer_join: Option<usize>,
 }
 
 impl BasicBlock {
@@ -135,9 +137,20 @@ impl Scopes {
 
 /// Counts a step in tests, so that they can bound the work.
 #[inline(always)]
-pub(super) fn count_step() {
+pub(crate) fn count_step() {
     #[cfg(test)]
-    tests::STEPS.with(|steps| steps.set(steps.get() + 1));
+    STEPS.with(|steps| steps.set(steps.get() + 1));
+}
+
+#[cfg(test)]
+thread_local! {
+    static STEPS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// The steps of this thread so far.
+#[cfg(test)]
+pub(crate) fn steps() -> u64 {
+    STEPS.with(std::cell::Cell::get)
 }
 
 impl Module<'_> {
@@ -185,7 +198,14 @@ impl Module<'_> {
             let statements = std::mem::replace(&mut start, end)..end;
             let (targets, is_end) = (nowhere.clone(), after.is_end);
             let next = after.goes_on.then_some(block + 1);
-            blocks.push(BasicBlock { statements, targets, next, is_end, join: None });
+            blocks.push(BasicBlock {
+                statements,
+                targets,
+                next,
+                is_end,
+                join: None,
+                outer_join: None,
+            });
             is_leaving.push(after.is_end && !after.goes_on && instructions <= 1);
             if !matches!(after.written, Written::None) {
                 branches.push((block, scope, after.written));
@@ -267,8 +287,10 @@ impl Module<'_> {
             }
         }
         let joins = Joins::of(&graph(&blocks, &table_of, &tables), &is_leaving);
-        for (block, inside) in blocks.iter_mut().zip(&joins.inside) {
-            block.join = joins.block_around(*inside);
+        for (place, block) in blocks.iter_mut().enumerate() {
+            block.join = joins.block_around(joins.inside[place]);
+            let own = joins.own[place];
+            block.outer_join = joins.block_around(own.and_then(|own| joins.around[own as usize]));
         }
         Flow { blocks, table_of, tables, joins }
     }
@@ -334,15 +356,8 @@ fn graph(
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
-
     use super::*;
     use crate::module::read;
-
-    thread_local! {
-        /// The steps of this thread.
-        pub(super) static STEPS: Cell<u64> = const { Cell::new(0) };
-    }
 
     fn blocks(body: &str) -> Vec<BasicBlock> {
         let source = format!(
@@ -407,11 +422,11 @@ mod tests {
     }
 
     /// The steps of finding the blocks of a module, and its size.
-    fn steps(body: &str) -> (u64, u64) {
-        let before = STEPS.with(Cell::get);
+    fn cost(body: &str) -> (u64, u64) {
+        let before = steps();
         let found = blocks(body);
         assert!(!found.is_empty());
-        (STEPS.with(Cell::get) - before, body.len() as u64)
+        (steps() - before, body.len() as u64)
     }
 
     /// Texts whose labels, lists, joins or loops cost more than their length if a branch looks at more than its own
@@ -481,8 +496,8 @@ mod tests {
             }),
         ];
         for (name, text) in texts {
-            let (small, short) = steps(&text(1000));
-            let (large, long) = steps(&text(4000));
+            let (small, short) = cost(&text(1000));
+            let (large, long) = cost(&text(4000));
             // Nearly linear: a little for the paths that are compressed.
             let growth = (large * short) as f64 / (small * long) as f64;
             assert!(growth < 1.3, "{name}: {small} steps for {short} bytes, {large} for {long}");

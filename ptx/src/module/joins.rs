@@ -128,7 +128,8 @@ impl Joins {
             let mut next = loops.begun[node];
             while let Some(of) = next {
                 scope = joins.open(scope, &of_loop[of]);
-                if loops.loops[of].closing > 1 {
+                // Lanes cannot wait at a list, only at its blocks.
+                if loops.loops[of].closing > 1 && node < blocks {
                     let latch = joins.add(scope, node);
                     scope = Some(latch);
                     loops.loops[of].latch = Some(joins.latches.len());
@@ -347,7 +348,7 @@ impl Forest {
 
 impl Loops {
     /// Finds the natural loops. Edges that close the loop of the same block are loops of their own, one in the other, if
-    /// the end of the inner one leads to the end of the outer one, as in `ptxas`.
+    /// the way to the end of the outer one leads over the end of the inner one, as in `ptxas`.
     fn new(graph: &Graph<'_>, order: &Order) -> Self {
         let count = graph.next.len();
         let mut found = Self {
@@ -366,15 +367,15 @@ impl Loops {
             let before = graph.before[header].iter().copied();
             let mut ends: Vec<Node> = before.filter(is_closing).collect();
             ends.sort_unstable_by_key(|node| order.place[*node]);
+            let mut last: Option<Node> = None;
             for end in ends {
                 let mut members: Vec<Node> = Vec::new();
-                let mut is_around = false;
+                let is_around = last.replace(end).is_some_and(|last| order.dominates(last, end));
                 open.push(end);
                 while let Some(node) = open.pop() {
                     count_step();
                     let set = root(&mut sets, node);
                     if set == header {
-                        is_around |= node != header || found.closed.contains_key(&(header, header));
                         continue;
                     }
                     sets[set] = header;

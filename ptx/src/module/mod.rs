@@ -20,6 +20,9 @@ use crate::syntax::{
 };
 
 pub use self::blocks::BasicBlock;
+pub(crate) use self::blocks::count_step;
+#[cfg(test)]
+pub(crate) use self::blocks::steps;
 pub(crate) use self::initial::initializer;
 pub use self::initial::{InitialValue, Initializer, PlacedValue};
 use self::instruction::StatementFault;
