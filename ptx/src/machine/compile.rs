@@ -2409,7 +2409,11 @@ mod tests {
         let module = read(source).expect("a module");
         let around = Surroundings {
             variables: HashMap::new(),
-            map: AddressMap::default(),
+            windows: Windows {
+                map: AddressMap::default(),
+                constants: Vec::new(),
+                parameters: Vec::new(),
+            },
             has_tensor_memory: false,
             tracks_writes: false,
             overrides: HashMap::new(),
