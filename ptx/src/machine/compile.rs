@@ -2429,10 +2429,13 @@ mod tests {
         )
     }
 
+    /// A text by its size.
+    type Text = fn(usize) -> String;
+
     /// Texts whose functions, calls or lists cost more than their length if each looks at all others.
     #[test]
     fn the_work_and_the_code_grow_with_the_text() {
-        let texts: [(&str, fn(usize) -> String); 5] = [
+        let texts: [(&str, Text); 5] = [
             ("calls by address", |n| {
                 let functions: String =
                     (0..n).map(|i| format!(".func f{i}() {{ ret; }}\n")).collect();
