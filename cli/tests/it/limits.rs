@@ -189,7 +189,7 @@ fn tracez() -> Vec<u8> {
             .to_vec();
     bytes.extend([0_u32, 2048].map(u32::to_le_bytes).concat());
     let at = bytes.len() as u64;
-    const CHUNKS: u32 = 40;
+    const CHUNKS: u32 = 60;
     const LINES: u32 = 2000;
     bytes.extend([CHUNKS * LINES, CHUNKS].map(u32::to_le_bytes).concat());
     let mut number = 1_u64;
@@ -244,5 +244,6 @@ fn a_tracez_is_read_in_place() {
     let mut with_room = import("-");
     with_room.env_remove("TMPDIR");
     assert_eq!(piped(&mut with_room, &bytes, 1 << 16).status, 0);
-    assert_eq!(fs::read(&to).unwrap().len(), from_file.len());
+    // The content hash, which does not depend on the source's name.
+    assert_eq!(fs::read(&to).unwrap()[32..48], from_file[32..48]);
 }

@@ -71,7 +71,8 @@ fn what_cannot_be_launched_is_said() {
         matches!(&skipped, CaseAnswer::Skip(why) if why.starts_with("line 8: `tex")),
         "{skipped:?}"
     );
-    let unwritten = answered("ld.param.u64 %rd1, [q]; st.global.u32 [%rd1], %r3;", "[1,1,1]", BUFFERS);
+    let unwritten =
+        answered("ld.param.u64 %rd1, [q]; st.global.u32 [%rd1], %r3;", "[1,1,1]", BUFFERS);
     let reason = "argument 1: 4 unknown bytes: nothing has written `%r3`";
     assert_eq!(unwritten, CaseAnswer::Skip(reason.to_owned()));
 }
