@@ -1004,11 +1004,26 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         Ok(())
     }
 
+    /// Whether an operand is a register with fewer bits than the type, which ptxas refuses.
+    fn is_too_narrow(&self, of: &PtxInstruction<'m>, place: usize, scalar: T) -> bool {
+        let operand = of.operands.get(place);
+        let name = operand.filter(|operand| operand.kind == OperandKind::Name);
+        let symbol = name.and_then(|name| self.module.find_at(of.scope, name.span));
+        symbol.is_some_and(|symbol| {
+            let declared = symbol.declaration;
+            let bits = declared.scalar.bits();
+            declared.space == StateSpace::Register && bits.is_some_and(|bits| bits < scalar.bits())
+        })
+    }
+
     /// Emits an instruction with a [`LaneRule`].
     fn lanes(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {
         let rule = LaneRule::of(request).ok_or(NotExecuted)?;
         let mut sources = Vec::new();
         for (place, scalar) in rule.sources.iter().enumerate() {
+            if self.is_too_narrow(of, place + 1, *scalar) {
+                return Err(NotExecuted);
+            }
             sources.push(self.operand_source(of, place + 1, *scalar)?);
         }
         if of.operands.len() > rule.sources.len() + 1 || !request.is_read() {

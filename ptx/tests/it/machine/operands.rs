@@ -562,6 +562,9 @@ fn operands_of_another_width_or_type_are_not_executed() {
         // Registers that are too narrow for the result or the value.
         "add.u32 %h1, 1, 2;",
         "mul.wide.u32 %r1, 2, 3;",
+        "add.u32 %r1, %h1, 1;",
+        "rcp.rn.f32 %f1, %h1;",
+        "mad.lo.u64 %rd3, %r1, %rd4, %rd5;",
         "st.global.u32 [%rd2], %h1;",
         "st.global.u64 [%rd2], %r1;",
         "shfl.sync.idx.b32 %rd3, %r1, 0, 31, -1;",
