@@ -4,6 +4,8 @@
 //! Programming Guide says. All other functions are not executed: their results become unknown, and so does the memory
 //! that their arguments point to. A new function is a row of [`KNOWN`] and a method of [`Caller`].
 
+use std::collections::HashSet;
+
 use super::code::{CallOp, Op, Passed};
 use super::engine::Engine;
 use super::fault::{Assertion, FaultKind, PrintfFault};
@@ -83,7 +85,15 @@ pub(super) fn call(
     exec: u32,
     engine: &mut Engine<'_>,
 ) -> u32 {
-    let mut caller = Caller { warp, path, op, call, engine };
+    let mut frames = Vec::new();
+    let mut next = Some(path.frame);
+    while let Some(at) = next {
+        let frame = &warp.frames[at];
+        frames.push((frame.local_base, at));
+        next = frame.caller.map(|caller| caller.1);
+    }
+    frames.reverse();
+    let mut caller = Caller { warp, path, op, call, engine, frames };
     let mut ended = 0;
     if external.kind == ExternalKind::Unknown {
         caller.not_executed(exec);
@@ -119,6 +129,8 @@ struct Caller<'a, 'w, 'e> {
     op: &'a Op,
     call: &'a CallOp,
     engine: &'w mut Engine<'e>,
+    /// The frames of the calls around this one, the kernel's first, with the beginning of each in local memory.
+    frames: Vec<(u64, usize)>,
 }
 
 impl Caller<'_, '_, '_> {
@@ -222,6 +234,7 @@ impl Caller<'_, '_, '_> {
         loop {
             let byte = self.read(address.wrapping_add(text.len() as u64), 1, lane)?;
             if byte == 0 {
+                self.engine.copied(text.len() as u64);
                 return Ok(text);
             }
             if text.len() == MAX_TEXT {
@@ -238,19 +251,14 @@ impl Caller<'_, '_, '_> {
         if offset >= window.size {
             return None;
         }
-        let mut next = Some(self.path.frame);
-        while let Some(at) = next {
-            let frame = &self.warp.frames[at];
-            if let Some(inside) = offset.checked_sub(frame.local_base) {
-                let locals = &self.engine.code.functions[frame.function].locals;
-                let place = locals.partition_point(|known| known.0 <= inside).checked_sub(1)?;
-                let (start, bytes) = *locals.get(place)?;
-                let first = window.base + frame.local_base + start;
-                return (inside - start < bytes).then_some((first, first + bytes));
-            }
-            next = frame.caller.map(|caller| caller.1);
-        }
-        None
+        let at = self.frames.partition_point(|known| known.0 <= offset).checked_sub(1)?;
+        let (base, frame) = *self.frames.get(at)?;
+        let inside = offset - base;
+        let locals = &self.engine.code.functions[self.warp.frames[frame].function].locals;
+        let place = locals.partition_point(|known| known.0 <= inside).checked_sub(1)?;
+        let (start, bytes) = *locals.get(place)?;
+        let first = window.base + base + start;
+        (inside - start < bytes).then_some((first, first + bytes))
     }
 
     // Functions.
@@ -447,7 +455,7 @@ impl Caller<'_, '_, '_> {
     /// A function that is not known: its results, and what its arguments point to, become unknown.
     fn not_executed(&mut self, exec: u32) {
         self.engine.not_executed(self.op);
-        let mut lost: Vec<u64> = Vec::new();
+        let mut lost = HashSet::new();
         for lane in lanes(exec) {
             for argument in &self.call.arguments {
                 self.lose_pointed(*argument, lane, &mut lost);
@@ -456,9 +464,14 @@ impl Caller<'_, '_, '_> {
         }
     }
 
-    /// Makes the memory unknown that the words of an argument point to. `lost` are the allocations that are already
-    /// unknown, of this call.
-    fn lose_pointed(&mut self, argument: Passed, lane: usize, lost: &mut Vec<u64>) {
+    /// Makes the memory unknown that the words of an argument point to. `lost` has the memories that this call has made
+    /// unknown already, by lane if they are the lane's own: all words of a large argument may point to the same one.
+    fn lose_pointed(
+        &mut self,
+        argument: Passed,
+        lane: usize,
+        lost: &mut HashSet<(Option<usize>, u64)>,
+    ) {
         let frame = &self.warp.frames[self.path.frame];
         let mut words = Vec::new();
         match argument {
@@ -476,22 +489,31 @@ impl Caller<'_, '_, '_> {
         let (shared, local) = (self.engine.map.shared(), self.engine.map.local());
         let origin = Origin::NotExecuted(self.op.statement);
         let flags = unknown_because(self.engine.origins.number(origin));
+        let mut marked = words.len() * size_of::<u64>();
         for word in words {
             if let Some((first, end)) = self.local_variable(word) {
-                let at = self.warp.local.place(lane, first - local.base);
-                self.warp.local.bytes.mark(at..at + (end - first) as usize, flags);
+                if lost.insert((Some(lane), first)) {
+                    let at = self.warp.local.place(lane, first - local.base);
+                    let size = (end - first) as usize;
+                    self.warp.local.bytes.mark(at..at + size, flags);
+                    marked += size;
+                }
             } else if word.wrapping_sub(shared.base) < shared.size {
-                let size = self.engine.shared.values.len();
-                self.engine.shared.mark(0..size, flags);
+                if lost.insert((None, shared.base)) {
+                    let size = self.engine.shared.values.len();
+                    self.engine.shared.mark(0..size, flags);
+                    marked += size;
+                }
             } else if let Some(known) = self.engine.memory.allocation_around(word)
                 && known.purpose != AllocationUse::Parameters
-                && !lost.contains(&known.base)
+                && lost.insert((None, known.base))
             {
                 let size = known.bytes.values.len();
                 known.bytes.mark(0..size, flags);
-                lost.push(known.base);
+                marked += size;
             }
         }
+        self.engine.copied(marked as u64);
     }
 }
 

@@ -697,3 +697,20 @@ fn frames_begin_unwritten() {
     let each = once.replace("@%p1 st.param", "st.param");
     assert_eq!(of(&each, 1), [""; 0]);
 }
+
+/// All words of a large argument point to the same memory, which is made unknown once: 65,536 times 256 KiB would take
+/// longer than any test.
+#[test]
+fn large_arguments_cost_their_size() {
+    let body = ".extern .func big(.param .align 8 .b8 p[262144]);
+        ---.local .align 8 .b8 mine[131072]; .shared .align 8 .b8 tile[32768];
+        mov.u64 %rd30, mine; cvta.local.u64 %rd30, %rd30; mov.u64 %rd31, tile; cvta.shared.u64 %rd31, %rd31;
+        { .param .align 8 .b8 p0[262144]; mov.u32 %r1, p0; mov.u32 %r2, 0;
+        AGAIN: st.param.v2.u64 [p0], {%rd30, %rd31}; add.u32 %r3, %r1, %r2;
+        st.local.v2.u64 [%r3], {%rd30, %rd31}; add.u32 %r2, %r2, 16; setp.lt.u32 %p1, %r2, 262144; @%p1 bra AGAIN;
+        call big, (p0); }
+        ld.shared.u32 %r4, [tile+32764]; setp.eq.u32 %p2, %r4, 0; @%p2 bra END; END:";
+    let launched = launched(body, 32, false);
+    assert_eq!(launched.result.skipped.len(), 1);
+    assert_eq!((launched.result.fault_count, kinds(&launched)[0]), (32, "unknown_value"));
+}
