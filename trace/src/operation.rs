@@ -225,7 +225,10 @@ impl MemoryOperation {
         let reads = match OpcodeFacts::of(name) {
             Some(facts) => match facts.kind() {
                 OpcodeKind::TensorLoad | OpcodeKind::ReducingLoad => true,
-                OpcodeKind::Load | OpcodeKind::MatrixLoad => true,
+                OpcodeKind::Load | OpcodeKind::MatrixLoad => {
+                    let is_refused = |whole| is_refused(&self.opcode, whole);
+                    facts.is_uniform() || OpcodeFacts::of(&self.opcode).is_some_and(is_refused)
+                }
                 _ => false,
             },
             // An opcode of an unknown SM.
