@@ -1,6 +1,7 @@
 //! The overview of the whole trace: its headline, the breakdown of its counts, its kernels and its faults.
 
 use super::html::{Context, LONG_NAME, Panel, ReportPage};
+use super::replay_text::stores_and_atomics;
 use super::rows::{MAX_KERNELS, SPACES, space};
 use super::table::{Cell, Heading, Table};
 use super::text::{bytes, count, cut, escape, of, per, percent};
@@ -33,6 +34,7 @@ fn all_sectors(counts: &LoadCounts) -> [u64; 2] {
 pub(crate) fn headline(page: &ReportPage<'_>) -> String {
     let counts = &page.summary.counts;
     let skipped = &counts.skipped;
+    let [stores, atomics] = stores_and_atomics(page.summary);
     let [sectors, ideal] = all_sectors(counts);
     // The efficiency of loads alone would hide a store that touches a sector for each lane.
     let accessed = if sectors == counts.sectors { "" } else { " of all accesses" };
@@ -44,8 +46,8 @@ pub(crate) fn headline(page: &ReportPage<'_>) -> String {
             format!(
                 "of {}: {} stores, {} atomics, {} others",
                 of(counts.records, "instruction"),
-                count(skipped.store),
-                count(skipped.atomic),
+                count(stores),
+                count(atomics),
                 count(skipped.other)
             ),
         ),

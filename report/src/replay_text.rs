@@ -60,7 +60,7 @@ pub fn replay_text(
     rows: TableRows,
     data_options: &str,
 ) -> String {
-    let mut text = head(&summary.counts);
+    let mut text = head(summary);
     for (name, value) in facts(summary, replayed, data_options) {
         if let Some(value) = value {
             text += &format!("{name:<11} {value}\n");
@@ -114,12 +114,23 @@ fn table<R>(columns: &[Column<R>], mut rows: Vec<R>, most: Option<usize>, noun: 
     format!("\n{}{more}", text_table::text_about(columns, &rows, noun))
 }
 
+/// The numbers of stores and of atomic operations: of the selected ones if there is a selection.
+pub(crate) fn stores_and_atomics(summary: &Summary) -> [u64; 2] {
+    let LoadCounts { skipped, stores, atomics, .. } = &summary.counts;
+    match summary.selected {
+        None => [skipped.store, skipped.atomic],
+        Some(_) => [stores, atomics].map(|traffic| traffic.map_or(0, |traffic| traffic.count)),
+    }
+}
+
 /// The instructions and lanes.
-fn head(counts: &LoadCounts) -> String {
+fn head(summary: &Summary) -> String {
+    let counts = &summary.counts;
     let LoadCounts { records, loads, skipped, lanes, bytes, .. } = counts;
+    let [stores, atomics] = stores_and_atomics(summary);
     let mut text = format!(
-        "{records} instructions: {loads} loads, {} stores, {} atomics, {} others\n",
-        skipped.store, skipped.atomic, skipped.other
+        "{records} instructions: {loads} loads, {stores} stores, {atomics} atomics, {} others\n",
+        skipped.other
     );
     let not_replayed: Vec<(&str, u64)> = counts.not_replayed().collect();
     if !not_replayed.is_empty() {

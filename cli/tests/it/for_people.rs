@@ -336,7 +336,8 @@ fn help_of_a_replay_fits_two_screens() {
         assert!(details.len() > short.len() && details.contains("splitmix64"), "{details}");
     }
     let shown = output(&["replay", "--help"]);
-    for heading in ["Options", "Output", "Which loads are counted", "Messages", "Examples"] {
+    let selection = "Which loads, stores, atomics and copies are counted";
+    for heading in ["Options", "Output", selection, "Messages", "Examples"] {
         assert!(shown.contains(&format!("\n{heading}:\n")), "{heading}");
     }
 }
