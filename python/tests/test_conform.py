@@ -244,7 +244,8 @@ def test_words_are_those_of_the_stubs(root) -> None:
 
 def test_control_characters_of_an_examinee_do_not_reach_a_terminal(small) -> None:
     def answers(question):
-        raise KeyError("\x1b[2J\x07\u202e")
+        # Not a KeyError, whose text is escaped by Python.
+        raise RuntimeError("\x1b[2J\x07\u202e")
 
     report = wl.conform(small / "decode", answers)
     shown = str(report) + repr(report) + "".join(str(f) + repr(f) for f in report.failures)
