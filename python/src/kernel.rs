@@ -195,7 +195,7 @@ impl KernelFault {
 
     fn __str__(&self) -> String {
         let source = match (&self.source_file, self.source_line) {
-            (Some(file), Some(line)) => format!(" ({file}:{line})"),
+            (Some(file), Some(line)) => format!(" ({}:{line})", visible(file)),
             (None, Some(line)) => format!(" (source line {line})"),
             (_, None) => String::new(),
         };
@@ -231,9 +231,6 @@ impl SkippedInstruction {
         format!("SkippedInstruction(line={line}, text='{text}', count={count})")
     }
 }
-
-/// The most bytes of the trace of a launch.
-const MAX_TRACE_BYTES: u64 = 1 << 30;
 
 /// The bytes of an array or of a variable that a launch left unknown.
 #[pyclass(frozen, eq, hash, get_all, module = "warpload.ptx")]
@@ -300,13 +297,15 @@ struct Ended {
     /// The address of each buffer.
     bases: Vec<u64>,
     trace: Option<BinaryTrace>,
+    /// The number of accesses that the trace leaves out.
+    left_out: u64,
 }
 
 /// A variable of the module after a launch: the name, the bytes, and the reason why some are unknown.
 type Variable = (String, Vec<u8>, Option<String>);
 
 /// The counts, the number of faults and a line about them, the recorded faults, the skipped instructions, the unknown
-/// bytes, the variables, the printed text and the trace.
+/// bytes, the variables, the printed text, the trace, and the number of accesses that it leaves out.
 type Launched = (
     LaunchCounts,
     u64,
@@ -317,13 +316,15 @@ type Launched = (
     Vec<(String, Py<PyBytes>, Option<String>)>,
     Py<PyBytes>,
     Option<Trace>,
+    u64,
 );
 
 /// The options of a launch, except for the launch itself.
 struct Asked {
     variables: Vec<(String, Vec<u8>)>,
     checks: bool,
-    traces: bool,
+    /// The most bytes of a trace; `None` for none.
+    trace: Option<u64>,
 }
 
 #[pymethods]
@@ -375,14 +376,16 @@ impl PtxKernel {
         self.variables.clone()
     }
 
-    /// Launches the kernel. An argument is the bytes of a parameter, or a writeable array of bytes.
+    /// Launches the kernel. An argument is the bytes of a parameter, or a writeable array of bytes. `trace` is the most bytes
+    /// of a trace.
     #[allow(clippy::too_many_arguments, reason = "what `warpload.ptx.Kernel` passes on")]
-    #[pyo3(signature = (grid, block, arguments, variables, shared_bytes, steps, check, check_uninitialized, check_races, trace, dump_unknown))]
+    #[pyo3(signature = (grid, block, only_block, arguments, variables, shared_bytes, steps, check, check_uninitialized, check_races, trace, dump_unknown))]
     fn launch(
         &self,
         py: Python<'_>,
         grid: [u32; 3],
         block: [u32; 3],
+        only_block: Option<[u32; 3]>,
         arguments: Vec<Bound<'_, PyAny>>,
         variables: Vec<(String, Vec<u8>)>,
         shared_bytes: u64,
@@ -390,10 +393,11 @@ impl PtxKernel {
         check: bool,
         check_uninitialized: bool,
         check_races: bool,
-        trace: bool,
+        trace: Option<u64>,
         dump_unknown: bool,
     ) -> PyResult<Launched> {
         let mut launch = KernelLaunch::new(grid, block).shared_bytes(shared_bytes);
+        launch.only_block = only_block;
         launch.steps = steps.unwrap_or(launch.steps);
         launch.checks_uninitialized = check_uninitialized;
         launch.checks_races = check_races;
@@ -415,7 +419,7 @@ impl PtxKernel {
         let mut watch = LaunchWatch::new();
         watch.interrupt = Arc::clone(&shared.interrupt);
         let checks = check && !self.is_legal.load(Ordering::Relaxed);
-        let asked = Asked { variables, checks, traces: trace };
+        let asked = Asked { variables, checks, trace };
         let work = move || run(&text, &name, launch, asked, &arguments, buffers, &watch);
         let ended = wait(py, &shared, None, work)?;
         let ended = ended.map_err(|failure| failure.raise(py))?;
@@ -455,8 +459,19 @@ impl PtxKernel {
             .map(|(name, bytes, cause)| (name, PyBytes::new(py, &bytes).unbind(), cause))
             .collect();
         let printed = PyBytes::new(py, &ended.printed).unbind();
-        let verdict = ended.verdict;
-        Ok((counts, fault_count, verdict, faults, skipped, unknown, variables, printed, trace))
+        let Ended { verdict, left_out, .. } = ended;
+        Ok((
+            counts,
+            fault_count,
+            verdict,
+            faults,
+            skipped,
+            unknown,
+            variables,
+            printed,
+            trace,
+            left_out,
+        ))
     }
 }
 
@@ -563,17 +578,17 @@ fn run(
             });
         }
         let failed = |error: std::io::Error| Failure::of(&error, ErrorKind::System);
-        let begin = || {
+        let begin = |bytes| {
             let source = import_source(Path::new(&text.name));
             let output = Cursor::new(Vec::new());
             let trace = LaunchTrace::new(&kernel, &launch, false, source, output)?;
-            // It is in memory. What is left out is noted in the trace.
-            Ok(trace.limit(MAX_TRACE_BYTES))
+            Ok(trace.limit(bytes))
         };
-        let mut trace = asked.traces.then(begin).transpose().map_err(failed)?;
+        let mut trace = asked.trace.map(begin).transpose().map_err(failed)?;
         let observer = trace.as_mut().map(|trace| trace as &mut dyn MemoryObserver);
         let result =
             kernel.run_watched(&launch, &mut memory, observer, Some(watch)).map_err(refused)?;
+        let left_out = trace.as_ref().map_or(0, LaunchTrace::left_out);
         let trace = trace.map(LaunchTrace::finish).transpose().map_err(failed)?;
         let trace = trace.map(|bytes| BinaryTrace::new(bytes.into_inner().into())).transpose();
         let trace = trace.map_err(|error| Failure::of(&error, ErrorKind::System))?;
@@ -603,6 +618,7 @@ fn run(
             memory,
             bases,
             trace,
+            left_out,
         })
     })
 }

@@ -147,6 +147,63 @@ def test_a_launch_is_replayed(saxpy, root: Path, tmp_path: Path) -> None:
     assert row["sectors"]["mean"] == 16.0
 
 
+def test_one_block_of_a_large_grid(saxpy, command, root: Path, tmp_path: Path) -> None:
+    x, y = np.arange(1000, dtype=np.float32), np.zeros(1000, np.float32)
+    launch = saxpy((1 << 31, 65_535), (256,), (1000, 2.0, x, y), blocks=(2,))
+    assert y.nonzero()[0].tolist() == [*range(512, 768)] and np.array_equal(y[512:768], 2 * x[512:768])
+    assert (launch.counts.blocks, launch.only_block) == (1, (2, 0, 0))
+    assert str(launch).endswith("; only block (2, 0, 0) was run")
+    everything = saxpy(4, 256, (1000, 2.0, x, y))
+    assert everything.only_block is None and "only block" not in repr(everything)
+    # The command writes the same memory.
+    out = tmp_path / "y.bin"
+    line = "--function saxpy --grid 4 --block 256 --blocks 2,0,0"
+    line += " --arg 1000 --arg 2.0 --arg iota:f32:1000 --arg zeros:4000"
+    path = root / "ptx/benches/kernels/saxpy.ptx"
+    ran = command("ptx", "run", path, *line.split(), "--dump", f"3={out}")
+    assert ran.returncode == 0 and b"only block (2, 0, 0) of 4 x 1 x 1 was run" in ran.stdout
+    x, y = np.arange(1000, dtype=np.float32), np.zeros(1000, np.float32)
+    saxpy(4, 256, (1000, 2.0, x, y), blocks=2)
+    assert out.read_bytes() == y.tobytes()
+
+
+def test_a_trace_that_is_full_says_what_it_leaves_out(monkeypatch) -> None:
+    loop = """
+.visible .entry loop(.param .u64 x) {
+    .reg .pred %p<2>; .reg .b32 %r<3>; .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [x];
+    mov.u32 %r1, 0;
+again:
+    ld.global.u32 %r2, [%rd1];
+    add.u32 %r1, %r1, 1;
+    setp.lt.u32 %p1, %r1, 20000;
+    @%p1 bra again;
+    ret;
+}"""
+    kernel, x = Kernel(HEAD + loop), np.zeros(32, np.int32)
+    launch = kernel(1, 32, (x,))
+    assert (launch.not_counted, launch.replay.loads) == (0, 20_000)
+    assert "partial" not in str(launch)
+    monkeypatch.setattr("warpload._kernel._TRACE_BYTES", 200)
+    launch = kernel(1, 32, (x,))
+    left_out = launch.not_counted
+    assert 0 < left_out < 20_000 and launch.replay.loads == 20_000 - left_out
+    assert str(launch).endswith(f"; the trace is partial, without the last {left_out} accesses")
+    # The launch itself is whole.
+    assert launch.ok and launch.counts.loads == 20_001
+    assert kernel(1, 32, (x,), trace=False).not_counted == 0
+
+
+def test_control_characters_of_a_module_do_not_reach_a_terminal() -> None:
+    head = HEAD + '.file 1 "a\x1b[2J\x07b.cu"\n'
+    text = POINTERS.replace(HEAD, head).replace("sub.s64", ".loc 1 7 0\n ld.u64 %rd2, [%rd3+8192]; sub.s64")
+    launch = Kernel(text)(1, 1, (1, 2, np.zeros(2, np.int64)))
+    assert launch.fault_count == 1 and launch.faults[0].source_file == "a\x1b[2J\x07b.cu"
+    shown = str(launch) + repr(launch) + str(launch.faults[0]) + repr(launch.faults[0])
+    assert "(a\\u{1b}[2J\\u{7}b.cu:7)" in shown
+    assert not any(mark in shown for mark in "\x1b\x07")
+
+
 def test_a_kernel_says_what_it_takes(saxpy, root: Path) -> None:
     assert saxpy.name == "saxpy" and saxpy.file.endswith("saxpy.ptx")
     assert [one.type for one in saxpy.parameters] == [".u32", ".f32", ".u64", ".u64"]
@@ -307,6 +364,9 @@ def test_launches_that_do_not_fit_are_refused(saxpy) -> None:
         (1, 1, {"shared_bytes": -1}, "shared_bytes: expected 0 to"),
         (1, 1, {"shared_bytes": 1 << 21}, "2097152 bytes of shared memory"),
         (1, 1, {"steps": 0}, "steps: expected 1 to"),
+        (4, 1, {"blocks": (0, 1)}, r"no block \(0, 1, 0\): the grid has 4 x 1 x 1"),
+        (4, 1, {"blocks": -1}, "blocks: expected 0 to 4294967295, not -1"),
+        (4, 1, {"blocks": (0, 0, 0, 0)}, "blocks: expected one to three numbers, not 4"),
     ]:
         with pytest.raises(wl.Error, match=message) as raised:
             saxpy(grid, block, good, **options)

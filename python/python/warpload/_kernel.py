@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 Dimensions = Union[int, Sequence[int]]
 _FLOATS = {".f16": "<e", ".f32": "<f", ".f64": "<d"}
 _SHOWN = 4
+# The most bytes of a trace.
+_TRACE_BYTES = 1 << 30
 _INITIAL = "its initial value has no value here"
 
 
@@ -106,6 +108,11 @@ class Launch:
     """The text that ``printf`` has printed; its first MiB."""
     verdict: str
     """A line about the faults, by kind; without faults, what was not checked."""
+    only_block: tuple[int, int, int] | None
+    """The index of the only block that was run; ``None`` if all of the grid were."""
+    not_counted: int
+    """The number of memory instructions after those that filled 1 GiB of :attr:`trace`. The trace and :attr:`replay` lack
+    them."""
     trace: Trace | None = field(repr=False, compare=False)
     """The loads, stores and atomics of the launch, except for loads of parameters; ``None`` if the launch was not traced.
     Its program counters are lines of the module."""
@@ -171,6 +178,10 @@ class Launch:
             found.append(f"{len(self.skipped)} not executed")
         if self.unknown:
             found.append(f"{len(self.unknown)} with unknown bytes")
+        if self.only_block is not None:
+            found.append(f"only block {self.only_block} was run")
+        if self.not_counted:
+            found.append(f"the trace is partial, without the last {self.not_counted} accesses")
         return "; ".join(found)
 
     def __repr__(self) -> str:
@@ -238,6 +249,7 @@ class Kernel:
         block: Dimensions,
         args: Sequence[Any] = (),
         *,
+        blocks: int | Sequence[int] | None = None,
         globals: Mapping[str, Any] | None = None,
         shared_bytes: int = 0,
         steps: int | None = None,
@@ -267,6 +279,9 @@ class Kernel:
             - a number, of Python or NumPy: it is converted to the parameter's type. Integers may be of either sign,
               because compilers declare ``int`` as ``.u32``;
             - ``numpy.void``, a ``ctypes.Structure`` or ``bytes``: a structure by value, of the parameter's size.
+        blocks
+            The index of the only block to run, along x, y and z, ``(3,)`` or shorter, from 0, of a grid that may be large.
+            All are run if not given.
         globals
             Values of ``.global`` and ``.const`` variables of the module before the launch, by name (mangled if the module has
             it so): an array, ``bytes``, or a number if the variable is one. A value may be shorter than its variable, but
@@ -283,8 +298,9 @@ class Kernel:
             Report threads that access the same bytes of shared memory, if one of them writes and nothing orders the
             accesses.
         trace
-            Keep the memory instructions for :attr:`Launch.trace` and :attr:`Launch.replay`: compressed, a few bytes each.
-            Without it, kernels that mostly access memory run up to twice as fast.
+            Keep the memory instructions for :attr:`Launch.trace` and :attr:`Launch.replay`: compressed, a few bytes each, at
+            most 1 GiB; :attr:`Launch.not_counted` are more than that. Without it, kernels that mostly access memory run up to
+            twice as fast.
         dump_unknown
             Write arrays back even if some of their bytes are not known, with what memory holds there. Without it, such an
             array stays as it was before the launch, :attr:`Launch.unknown` names it, and there is a warning.
@@ -311,9 +327,11 @@ class Kernel:
             _argument(f"parameter {number} ({parameter.type})", parameter, value)
             for number, (parameter, value) in enumerate(zip(parameters, args))
         ]
+        only_block = None if blocks is None else _dimensions("blocks", blocks, 0)
         launched = self._native.launch(
             _dimensions("grid", grid),
             _dimensions("block", block),
+            only_block,
             arguments,
             self._variables(globals or {}),
             _number("shared_bytes", shared_bytes, 0),
@@ -321,10 +339,11 @@ class Kernel:
             check,
             check_uninitialized,
             check_races,
-            trace,
+            _TRACE_BYTES if trace else None,
             dump_unknown,
         )
-        counts, fault_count, verdict, faults, skipped, unknown, variables, printed, traced = launched
+        counts, fault_count, verdict, faults, skipped, unknown, variables = launched[:7]
+        printed, traced, not_counted = launched[7:]
         if not dump_unknown:
             for one in unknown:
                 if one.argument is not None:
@@ -343,6 +362,8 @@ class Kernel:
             Globals(variables, dump_unknown),
             printed.decode(errors="replace"),
             verdict,
+            only_block,
+            not_counted,
             None if traced is None else Trace._of(traced, self.file),
         )
 
@@ -390,11 +411,13 @@ def _number(name: str, value: int, least: int, most: int = 0xFFFF_FFFF_FFFF_FFFF
     return number
 
 
-def _dimensions(name: str, value: Dimensions) -> list[int]:
+def _dimensions(name: str, value: Dimensions, least: int = 1) -> tuple[int, int, int]:
+    """Converts three numbers, or fewer, to three; `least` stands for those that are not given."""
     sizes = list(value) if isinstance(value, Sequence) else [value]
     if not 1 <= len(sizes) <= 3:
         raise Error(f"{name}: expected one to three numbers, not {len(sizes)}", kind="argument")
-    return [_number(name, size, 1, 0xFFFF_FFFF) for size in sizes] + [1] * (3 - len(sizes))
+    x, y, z, *_ = [_number(name, size, least, 0xFFFF_FFFF) for size in sizes] + [least] * 2
+    return x, y, z
 
 
 def _argument(place: str, parameter: KernelParameter, value: Any) -> bytes | npt.NDArray[np.uint8]:

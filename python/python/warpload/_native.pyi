@@ -825,9 +825,10 @@ class PtxKernel:
         """
         The file of the module, `<text>` if it was given as text.
         """
-    def launch(self, /, grid: SupportsLenAndGetItem[SupportsIndex], block: SupportsLenAndGetItem[SupportsIndex], arguments: SupportsGetItem[int, Any], variables: SupportsGetItem[int, tuple[str, SupportsGetItem[int, SupportsIndex]]], shared_bytes: SupportsIndex, steps: SupportsIndex | None, check: bool, check_uninitialized: bool, check_races: bool, trace: bool, dump_unknown: bool) -> tuple[LaunchCounts, int, str, list[KernelFault], list[SkippedInstruction], list[UnknownBytes], list[tuple[str, bytes, str | None]], bytes, Trace | None]:
+    def launch(self, /, grid: SupportsLenAndGetItem[SupportsIndex], block: SupportsLenAndGetItem[SupportsIndex], only_block: SupportsLenAndGetItem[SupportsIndex] | None, arguments: SupportsGetItem[int, Any], variables: SupportsGetItem[int, tuple[str, SupportsGetItem[int, SupportsIndex]]], shared_bytes: SupportsIndex, steps: SupportsIndex | None, check: bool, check_uninitialized: bool, check_races: bool, trace: SupportsIndex | None, dump_unknown: bool) -> tuple[LaunchCounts, int, str, list[KernelFault], list[SkippedInstruction], list[UnknownBytes], list[tuple[str, bytes, str | None]], bytes, Trace | None, int]:
         """
-        Launches the kernel. An argument is the bytes of a parameter, or a writeable array of bytes.
+        Launches the kernel. An argument is the bytes of a parameter, or a writeable array of bytes. `trace` is the most bytes
+        of a trace.
         """
     @property
     def name(self, /) -> str:
