@@ -1288,6 +1288,21 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
     }
 
+    /// The elements of a result. Those that the instruction drops (`_`) have registers that nothing reads.
+    pub(super) fn results(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        operand: &Operand,
+        scalar: T,
+    ) -> Compiled<Vec<Option<Element>>> {
+        let (rows, bits) = (rows_of(scalar), scalar.bits());
+        let elements = self.elements(of, operand, scalar)?;
+        let kept = |element: Option<Element>| {
+            element.unwrap_or_else(|| Element { slot: self.new_rows(rows), rows, bits })
+        };
+        Ok(elements.into_iter().map(kept).map(Some).collect())
+    }
+
     /// The registers of a vector or of a single operand.
     pub(super) fn elements(
         &mut self,
@@ -2025,8 +2040,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             let element = self.register(Register::of(symbol));
             // A register can hold the address of any function, so all of them are decoded.
             let has_all = std::mem::replace(&mut self.calls.has_all, true);
-            let all = self.module.functions().iter().enumerate();
-            for (place, function) in all.filter(|_| !has_all) {
+            let all = if has_all { &[][..] } else { self.module.functions() };
+            for (place, function) in all.iter().enumerate() {
                 count_step();
                 let id = FunctionId(place as u32);
                 if function.kind == FunctionKind::Func && function.body.is_some() {

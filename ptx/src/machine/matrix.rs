@@ -390,7 +390,10 @@ fn multiply<'m>(
     let (a_by_row, b_by_row) = (orders.next()?, orders.next()?);
     let packed = |scalar: T| if scalar == T::F64 { T::F64 } else { T::B32 };
     let mut part = |operand: &Operand, scalar: T, layout: Layout, size: (usize, usize)| {
-        let elements = compiler.elements(of, operand, packed(scalar)).ok()?;
+        let elements = match std::ptr::eq(operand, d) {
+            true => compiler.results(of, operand, packed(scalar)).ok()?,
+            false => compiler.elements(of, operand, packed(scalar)).ok()?,
+        };
         let layout = match layout {
             _ if is_opaque => Layout::Linear,
             Layout::Operand { is_left } if is_in_quads => {
@@ -454,7 +457,10 @@ fn fragment<'m>(
         ((m, n), FragmentKind::Accumulator)
     };
     let packed = if scalar == T::F64 { T::F64 } else { T::B32 };
-    let elements = compiler.elements(of, registers, packed).ok()?;
+    let elements = match is_store {
+        true => compiler.elements(of, registers, packed).ok()?,
+        false => compiler.results(of, registers, packed).ok()?,
+    };
     let fragment = Fragment::new(&elements, scalar, Layout::Linear, size)?;
     let fragment = Fragment { kind, ..fragment };
     let stride = match stride {
@@ -492,7 +498,10 @@ fn matrix_rows<'m>(
         _ => return None,
     };
     let operand = of.operands.get(usize::from(is_store))?;
-    let elements = compiler.elements(of, operand, T::B32).ok()?;
+    let elements = match is_store {
+        true => compiler.elements(of, operand, T::B32).ok()?,
+        false => compiler.results(of, operand, T::B32).ok()?,
+    };
     let registers: Option<Box<[Slot]>> =
         elements.iter().map(|element| element.map(|element| element.slot)).collect();
     // Each register needs the addresses of eight lanes.

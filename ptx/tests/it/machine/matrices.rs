@@ -679,3 +679,32 @@ fn fragments_of_another_size_are_not_executed() {
         assert_eq!(launched.result.skipped.len(), 1, "{instruction}");
     }
 }
+
+/// ptxas 12.4 accepts `_` among the results of `ldmatrix`, `mma` and `wmma.load`, and refuses it among sources.
+#[test]
+fn results_can_be_dropped() {
+    let source = ".version 8.4\n.target sm_90a\n.address_size 64\n
+        .visible .entry k(.param .u64 p0) {
+        .reg .b32 %r<40>; .reg .f32 %f<9>; .reg .b64 %rd<9>; .shared .align 16 .b8 s[512]; mov.u32 %r0, %tid.x;
+        ld.param.u64 %rd1, [p0]; mad.wide.u32 %rd2, %r0, 16, %rd1;
+        mov.u32 %r1, s; mad.lo.u32 %r1, %r0, 16, %r1; st.shared.v4.u32 [%r1], {%r0, 100, 200, 300}; bar.sync 0;
+        ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r2, _, %r4, _}, [%r1];
+        mov.b32 %r5, 0x3c003c00; mov.f32 %f1, 0f3f800000;
+        mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+            {_, %f2, _, _}, {%r5, %r5, %r5, %r5}, {%r5, %r5}, {%f1, %f1, %f1, %f1};
+        wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {_, %r11, %r12, %r13, %r14, %r15, %r16, %r17}, [s];
+        st.global.v4.u32 [%rd2], {%r2, %r4, %f2, 7};
+        ret; }";
+    let launched = launch(source, KernelLaunch::new([1; 3], [32, 1, 1]), &[vec![0; 512]]);
+    assert!(launched.result.skipped.is_empty(), "{:?}", launched.result.skipped);
+    assert!(launched.result.faults.is_empty(), "{}", launched.result.faults[0]);
+    let words = launched.words(0);
+    for lane in 0..32 {
+        // Each register has the word of a column, of the row of a lane.
+        let column = [None, Some(100), Some(200), Some(300)][lane % 4];
+        let row = |first: usize| column.unwrap_or((first + lane / 4) as u32);
+        // Sixteen products of 1, and 1.
+        let expected = [row(0), row(16), 17_f32.to_bits(), 7];
+        assert_eq!(words[4 * lane..4 * lane + 4], expected, "lane {lane}");
+    }
+}
