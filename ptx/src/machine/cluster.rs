@@ -16,10 +16,12 @@ pub(super) fn needs_cluster(module: &Module<'_>, of: &PtxInstruction<'_>) -> boo
     match of.opcode {
         Opcode::Mapa | Opcode::GetCtaRank => return true,
         Opcode::Barrier if of.has(QualifierKind::Scope(MemoryScope::Cluster)) => return true,
-        Opcode::Ld | Opcode::St | Opcode::Atom | Opcode::Red if !has(Keyword::Async) => {
-            if of.has(QualifierKind::Space(StateSpace::Shared, Some(SubQualifier::Cluster))) {
-                return true;
-            }
+        Opcode::Ld | Opcode::St | Opcode::Atom | Opcode::Red
+            if !has(Keyword::Async)
+                && of
+                    .has(QualifierKind::Space(StateSpace::Shared, Some(SubQualifier::Cluster))) =>
+        {
+            return true;
         }
         _ => {}
     }
