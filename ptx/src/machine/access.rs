@@ -573,6 +573,7 @@ impl Access<'_, '_> {
         part: CopiedPart,
         engine: &mut Engine<'_>,
     ) -> Result<(), Stop> {
+        engine.unjudged.copies = true;
         match part {
             CopiedPart::All => {}
             CopiedPart::Bytes(slot) => {

@@ -298,6 +298,8 @@ pub(super) struct BarrierOp {
     pub(super) id: Slot,
     /// The number of threads that take part; the whole block if `None`.
     pub(super) threads: Option<Slot>,
+    /// Whether whole warps must execute it, as `bar` says.
+    pub(super) is_aligned: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

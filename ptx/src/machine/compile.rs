@@ -2211,7 +2211,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             let result = if kind == BarrierKind::Popc { T::B32 } else { T::Pred };
             d = self.pair(of, result)?.0;
         }
-        let op = self.emit(Action::Barrier(BarrierOp { kind, id, threads }));
+        let is_aligned = of.opcode == Opcode::Bar;
+        let op = self.emit(Action::Barrier(BarrierOp { kind, id, threads, is_aligned }));
         (op.d, op.a) = (d, a);
         Ok(())
     }

@@ -14,7 +14,7 @@ use super::memory::{
 use super::races::{Performer, RaceCheck, SharedAccess};
 use super::registers::{Origin, Origins, Registers};
 use super::warp::{Event, Path, Warp, lanes};
-use super::{LaunchCounts, LaunchWatch, MemoryAccess, MemoryObserver};
+use super::{LaunchCounts, LaunchWatch, MemoryAccess, MemoryObserver, Unjudged};
 use crate::module::StatementId;
 use crate::run::WarpTensorMemory;
 use warpload::lane::{LANES, LaneMask};
@@ -144,6 +144,8 @@ pub(super) struct Engine<'e> {
     pub(super) is_interrupted: bool,
     /// Whether a `trap` ended the launch.
     pub(super) is_trapped: bool,
+    /// What was executed and is not judged.
+    pub(super) unjudged: Unjudged,
     /// The work since the last look at `watch`.
     pub(super) worked: u64,
     /// Whether a wait has failed. Another warp gets a turn then, to complete it.
@@ -162,6 +164,8 @@ struct Barrier {
     waiting: Vec<(usize, Path, BarrierKind)>,
     /// The threads that have arrived, one mask for each warp.
     arrived: Vec<u32>,
+    /// The threads of each warp when its first ones arrived, of barriers that whole warps must execute.
+    expected: Vec<u32>,
     /// The number of threads that must arrive; all if `None`.
     threads: Option<u32>,
     /// For the race detector: the arrivals in order, as warp, lanes and moment.
@@ -370,7 +374,8 @@ impl Engine<'_> {
     pub(super) fn run(&mut self) -> Result<(), StatementId> {
         let mut warps: Vec<Warp> = Vec::new();
         let arrived = vec![0; self.shape.warps() as usize];
-        let mut barriers = vec![Barrier { arrived, ..Barrier::default() }; BARRIERS];
+        let empty = Barrier { expected: arrived.clone(), arrived, ..Barrier::default() };
+        let mut barriers = vec![empty; BARRIERS];
         let [nx, ny, nz] = self.shape.blocks;
         if let Some(block) = self.only_block {
             self.block = block;
@@ -421,6 +426,7 @@ impl Engine<'_> {
         for barrier in &mut *barriers {
             barrier.waiting.clear();
             barrier.arrived.fill(0);
+            barrier.expected.fill(0);
             barrier.threads = None;
             barrier.arrivals.clear();
         }
@@ -503,6 +509,9 @@ impl Engine<'_> {
         let id = registers.get::<u32>(op.id)[lane] as usize;
         let threads = op.threads.map(|slot| registers.get::<u32>(slot)[lane]);
         let Some(barrier) = barriers.get_mut(id) else { return false };
+        if op.is_aligned && barrier.arrived[warp] == 0 {
+            barrier.expected[warp] = warps[warp].alive;
+        }
         barrier.arrived[warp] |= path.mask;
         if let Some(races) = &mut self.races {
             barrier.arrivals.push((warp as u32, path.mask, races.arrive()));
@@ -528,6 +537,9 @@ impl Engine<'_> {
             barrier.order(races);
         }
         barrier.reduce(self.code, warps);
+        let mut counted = barrier.expected.iter().zip(&barrier.arrived);
+        self.unjudged.partial_barriers |=
+            counted.any(|(expected, arrived)| expected & !arrived != 0);
         barrier.open(warps);
         is_whole
     }
@@ -599,6 +611,7 @@ impl Barrier {
             warps[warp].pass_barrier(path);
         }
         self.arrived.fill(0);
+        self.expected.fill(0);
         self.threads = None;
     }
 

@@ -394,19 +394,40 @@ impl KernelResult {
                     (true, false) => " in what was executed",
                     (false, _) => " so far",
                 };
-                let unchecked = match (self.checks_races, self.checks_uninitialized) {
-                    (true, true) => "",
-                    (true, false) => "; uninitialized memory was not checked",
-                    (false, true) => "; races were not checked",
-                    (false, false) => "; races and uninitialized memory were not checked",
-                };
-                format!("no faults{of}{unchecked}")
+                let unchecked = [
+                    (!self.checks_races, "races", "were"),
+                    (!self.checks_uninitialized, "uninitialized memory", "was"),
+                    // Without the check for races, these are said not to be checked as a whole.
+                    (self.checks_races && self.unjudged.copies, "waits for `cp.async`", "were"),
+                    (self.unjudged.partial_barriers, "barriers of parts of a warp", "were"),
+                ];
+                let unchecked = unchecked.into_iter().filter(|unchecked| unchecked.0);
+                let unchecked: Vec<_> = unchecked.map(|(_, what, verb)| (what, verb)).collect();
+                match &unchecked[..] {
+                    [] => format!("no faults{of}"),
+                    [(what, verb)] => format!("no faults{of}; {what} {verb} not checked"),
+                    [first @ .., (last, _)] => {
+                        let first: Vec<&str> = first.iter().map(|(what, _)| *what).collect();
+                        format!("no faults{of}; {} and {last} were not checked", first.join(", "))
+                    }
+                }
             }
             (1, _) => "1 fault".to_owned(),
             (count, 2..) => format!("{count} faults ({})", kinds.join(", ")),
             (count, _) => format!("{count} faults"),
         }
     }
+}
+
+/// What a launch executed and no check judges. [`KernelResult::verdict`] names it if there are no faults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unjudged {
+    /// `cp.async`, whose copies are there at once. That they are waited for before they are read is not checked.
+    pub copies: bool,
+    /// A `bar` that threads of a warp waited at while others of it ended elsewhere. The PTX ISA wants whole warps;
+    /// hardware since SM 7.0 does not wait for those that have ended.
+    pub partial_barriers: bool,
 }
 
 /// The result of a launch.
@@ -428,6 +449,8 @@ pub struct KernelResult {
     pub checks_races: bool,
     /// Whether loads of uninitialized memory were checked.
     pub checks_uninitialized: bool,
+    /// What was executed and is not judged.
+    pub unjudged: Unjudged,
     /// The unsupported instructions that were reached, in the order of the text.
     pub skipped: Vec<SkippedInstruction>,
     /// The unknown bytes of buffers, of an image and of variables that the launch has written, in the order of their
@@ -707,6 +730,7 @@ impl<'m> Kernel<'m> {
             only_block: launch.only_block,
             is_interrupted: false,
             is_trapped: false,
+            unjudged: Unjudged::default(),
             worked: 0,
             yields: false,
             races: launch.checks_races.then(RaceCheck::default),
@@ -755,6 +779,7 @@ impl<'m> Kernel<'m> {
             has_ended: ended.is_ok() || engine.is_trapped,
             checks_races: launch.checks_races,
             checks_uninitialized: launch.checks_uninitialized,
+            unjudged: engine.unjudged,
         };
         let statement = match ended {
             Err(statement) if !engine.is_trapped => statement,

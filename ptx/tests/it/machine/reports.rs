@@ -98,6 +98,22 @@ fn a_clean_run_says_what_was_checked() {
         (options.checks_races, options.checks_uninitialized) = (races, uninitialized);
         assert_eq!(launched("", options).result.verdict(), expected);
     }
+    // What no check judges is said where it is executed. [public 27: a barrier in a branch that lanes of one warp skip]
+    let copy = ".shared .align 16 .b8 s[16]; cp.async.ca.shared.global [s], [%rd1], 16; cp.async.wait_all;";
+    let barrier = "setp.ge.u32 %p1, %r0, 20; @%p1 bra end; bar.sync 0; end:";
+    let exits = "setp.ge.u32 %p1, %r0, 20; @%p1 exit; bar.sync 0;";
+    for (body, races, expected) in [
+        (copy, true, "no faults; waits for `cp.async` were not checked"),
+        (copy, false, "no faults; races were not checked"),
+        (barrier, true, "no faults; barriers of parts of a warp were not checked"),
+        (barrier, false, "no faults; races and barriers of parts of a warp were not checked"),
+        (exits, true, "no faults"),
+        ("bar.sync 0;", true, "no faults"),
+    ] {
+        let mut options = threads(32);
+        (options.checks_races, options.checks_uninitialized) = (races, true);
+        assert_eq!(launched(body, options).result.verdict(), expected, "{body}");
+    }
     assert_eq!(launched("ld.global.u32 %r1, [%rd1+256];", threads(1)).result.verdict(), "1 fault");
     let two = launched("ld.global.u32 %r1, [%rd1+256];", threads(2)).result;
     assert_eq!(two.verdict(), "2 faults");
