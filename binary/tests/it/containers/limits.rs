@@ -73,7 +73,7 @@ fn a_claim_allocates_nothing() {
         assert_eq!(kinds, [Some(Kind::SmallerThanClaimed { read: 3, claimed })]);
         assert!(most < 1 << 20, "{most} bytes");
     }
-    let table = Entry { claimed, ..concatenated(b"ptx", &[record(0, 200 << 20, 75)]) };
+    let table = Entry { claimed, ..concatenated(b"ptx", &[record(0, 6 << 20, 75)]) };
     let file = fatbin(&[table]);
     let ((kinds, _), most) = peak(|| read_all(&file, Limits::default()));
     assert_eq!(kinds, [Some(Kind::SmallerThanClaimed { read: 3, claimed })]);
