@@ -109,13 +109,10 @@ impl MemoryOperation {
     /// Returns the operation of an opcode of SM 5.x or 6.x. Loads are decoded as instructions instead of by their text.
     #[must_use]
     pub fn of_spa5(opcode: &str) -> Self {
-        let exact = parse_opcode(opcode, Sm::SPA5).ok().map(|instruction| {
+        let exact = parse_opcode(opcode, Sm::SPA5).ok().and_then(|instruction| {
             let opcode_word = Some(instruction.bits() as u64);
-            let operation = match Self::of(&instruction) {
-                Ok(operation) => operation,
-                Err(_) => Self { kind: OperationKind::Other, ..Self::of_opcode(opcode) },
-            };
-            Self { opcode: opcode.into(), opcode_word, ..operation }
+            let operation = Self::of(&instruction).ok()?;
+            Some(Self { opcode: opcode.into(), opcode_word, ..operation })
         });
         exact.unwrap_or_else(|| Self::of_opcode(opcode))
     }
