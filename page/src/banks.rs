@@ -153,7 +153,10 @@ fn drawn(fields: &BanksFields) -> Result<Access, Problem> {
     let names: Vec<&String> = values.iter().map(|(name, _)| name).chain(counted).collect();
     for (number, name) in names.iter().enumerate() {
         if names[..number].contains(name) {
-            return Err(Problem::new("values", format_args!("`{name}` has two values; expected one")));
+            return Err(Problem::new(
+                "values",
+                format_args!("`{name}` has two values; expected one"),
+            ));
         }
     }
     let rules = SharedRules::default().merging_pairs(!fields.merge.is_empty());
