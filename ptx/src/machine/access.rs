@@ -4,10 +4,7 @@ use super::code::{Atomic, Base, CopiedPart, Element, Mbarrier, MemoryKind, Memor
 use super::engine::{Engine, HINTS, Stop};
 use super::fault::{FaultKind, MbarrierFault};
 use super::mbarrier::State;
-use super::memory::{
-    AddressedSpace, Found, Memories, Missing, UNKNOWN, UNWRITTEN, joined, origin_number,
-    unknown_because,
-};
+use super::memory::{AddressedSpace, Found, Memories, Missing, UNKNOWN, UNWRITTEN, joined};
 use super::number::NumberType as T;
 use super::races::{Performer, SharedAccess, Strength};
 use super::registers::{Origin, Registers, Slot};
@@ -335,8 +332,7 @@ impl Access<'_, '_> {
         for element in self.access.elements.iter().flatten() {
             registers.know(element.slot, self.exec);
         }
-        if let Some(number) = origin_number(unknown_flags) {
-            let origin = engine.origins.get(number);
+        if let Some(origin) = engine.origins.of(unknown_flags) {
             let registers = &mut self.warp.frames[self.path.frame].registers;
             for (element, lanes) in self.access.elements.iter().zip(unknown) {
                 if let (Some(element), true) = (element, lanes != 0) {
@@ -421,7 +417,7 @@ impl Access<'_, '_> {
         for (flags, element) in flags.iter_mut().zip(&self.access.elements) {
             let Some(element) = element else { continue };
             if registers.unknown(element.slot) & self.exec != 0 {
-                *flags = unknown_because(engine.origins.number(registers.origin(element.slot)));
+                *flags = engine.origins.flags(registers.origin(element.slot));
             }
         }
         flags
@@ -436,7 +432,7 @@ impl Access<'_, '_> {
         let (size, exec, scalar) = (self.access.size, self.exec, self.access.scalar);
         let rows = scalar.bits().div_ceil(32);
         let (mut memories, registers) = parts(self.warp, self.path, engine);
-        if unknown_sources(registers, self.op, self.access) & exec != 0 {
+        if sources(self.op, self.access).any(|slot| registers.unknown(slot) & exec != 0) {
             return None;
         }
         let bytes = self.access.bytes();
@@ -484,7 +480,7 @@ impl Access<'_, '_> {
         // An exchange whose result is not wanted is a store.
         let reads =
             operation != Atomic::Exchange || self.access.elements.iter().any(Option::is_some);
-        let mut lost_results: Vec<(Slot, u8)> = Vec::new();
+        let mut lost_results: Vec<(Option<Element>, u8)> = Vec::new();
         for lane in lanes(self.exec) {
             let (mut memories, registers) = parts(self.warp, self.path, engine);
             let found = memories.find_written(self.access.space, self.addresses[lane], bytes, lane);
@@ -499,14 +495,10 @@ impl Access<'_, '_> {
                     continue;
                 }
             };
-            let lost = unknown_source(registers, self.op, self.access, lane);
-            let lost = match lost {
-                Some(slot) => {
-                    let origin = registers.origin(slot);
-                    unknown_because(engine.origins.number(origin))
-                }
-                None => 0,
-            };
+            let is_unknown = |slot: &Slot| registers.unknown(*slot) >> lane & 1 != 0;
+            let lost = sources(self.op, self.access).find(is_unknown);
+            let lost = lost.map(|slot| registers.origin(slot));
+            let lost = lost.map_or(0, |origin| engine.origins.flags(origin));
             let (mut memories, registers) = parts(self.warp, self.path, engine);
             let flushes = flushes(operation, scalar, found);
             if let Found::Shared(at) = found {
@@ -526,22 +518,17 @@ impl Access<'_, '_> {
                 // An exchange does not depend on the old value.
                 let kept = if operation == Atomic::Exchange { 0 } else { before & !UNWRITTEN };
                 region.mark(at..at + size, joined(lost, kept));
-                let cause = origin_number(before);
                 if let Some(seen) = seen[lane].get_mut(part * size..(part + 1) * size) {
                     seen.copy_from_slice(&old[..size]);
                 }
                 if let Some(Element { slot, rows, bits }) = *result {
                     registers.set_lane(slot, rows, lane, extended(&old[..size], scalar, bits));
-                    match cause {
-                        Some(number) => lost_results.push((slot, number)),
-                        None => registers.know(slot, 1 << lane),
-                    }
+                    registers.know(slot, 1 << lane);
+                    lost_results.push((*result, before));
                 }
             }
-            for (slot, number) in lost_results.drain(..) {
-                let origin = engine.origins.get(number);
-                let registers = &mut self.warp.frames[self.path.frame].registers;
-                registers.forget(slot, 1 << lane, origin);
+            for (result, before) in lost_results.drain(..) {
+                self.lose(result, lane, before, engine);
             }
             done |= 1 << lane;
         }
@@ -632,7 +619,7 @@ impl Access<'_, '_> {
             }
             if is_undefined {
                 let origin = Origin::Undefined(self.op.statement);
-                flags = [unknown_because(engine.origins.number(origin)); 16];
+                flags = [engine.origins.flags(origin); 16];
             }
             let (mut memories, _) = parts(self.warp, self.path, engine);
             if fault.is_none() {
@@ -743,7 +730,7 @@ impl Access<'_, '_> {
                             if is_unwritten && engine.tracks_writes =>
                         {
                             let origin = Origin::Undefined(self.op.statement);
-                            let flags = unknown_because(engine.origins.number(origin));
+                            let flags = engine.origins.flags(origin);
                             self.lose(result, lane, flags, engine);
                             continue;
                         }
@@ -754,7 +741,7 @@ impl Access<'_, '_> {
                 Err(missing) => FaultKind::of_missing(missing, 8),
             };
             let origin = Origin::Undefined(self.op.statement);
-            let flags = unknown_because(engine.origins.number(origin));
+            let flags = engine.origins.flags(origin);
             self.lose(result, lane, flags, engine);
             self.fault(lane, fault, engine);
         }
@@ -764,8 +751,7 @@ impl Access<'_, '_> {
 
     /// Makes the result in a lane unknown, for the reason in the flags of memory.
     fn lose(&mut self, result: Option<Element>, lane: usize, flags: u8, engine: &Engine<'_>) {
-        if let (Some(element), Some(number)) = (result, origin_number(flags)) {
-            let origin = engine.origins.get(number);
+        if let (Some(element), Some(origin)) = (result, engine.origins.of(flags)) {
             let registers = &mut self.warp.frames[self.path.frame].registers;
             registers.forget(element.slot, 1 << lane, origin);
         }
@@ -779,7 +765,7 @@ impl Access<'_, '_> {
         }
         let registers = &self.warp.frames[self.path.frame].registers;
         let unknown = registers.unknown(self.op.a) & self.exec;
-        let flags = unknown_because(engine.origins.number(registers.origin(self.op.a)));
+        let flags = engine.origins.flags(registers.origin(self.op.a));
         let (mut memories, _) = parts(self.warp, self.path, engine);
         for lane in lanes(unknown) {
             let found = memories.find(self.access.space, self.addresses[lane], 8, lane);
@@ -797,8 +783,8 @@ impl Access<'_, '_> {
             let found = memories.find(self.access.space, self.addresses[lane], 8, lane);
             let Ok(found) = found else { continue };
             let (region, offset) = memories.at(found);
-            if let Some(number) = origin_number(region.flags(offset..offset + 8)) {
-                let origin = engine.origins.get(number);
+            let flags = region.flags(offset..offset + 8);
+            if let Some(origin) = engine.origins.of(flags) {
                 let what = "the mbarrier that this waits for";
                 return Err(Stop::Lanes(1 << lane, FaultKind::Unknown { what, origin }));
             }
@@ -1014,19 +1000,11 @@ fn extended(part: &[u8], scalar: T, bits: u32) -> u128 {
     signed & (u128::MAX >> (128 - bits.clamp(1, 128)))
 }
 
-/// The first unknown source of an atomic operation in a lane.
-fn unknown_source(registers: &Registers, op: &Op, access: &MemoryOp, lane: usize) -> Option<Slot> {
-    let rows = access.scalar.bits().div_ceil(32);
-    let parts = (0..access.elements.len() as Slot).map(|part| op.a + part * rows);
-    parts.chain([op.b]).find(|slot| registers.unknown(*slot) >> lane & 1 != 0)
-}
-
-/// The lanes where an atomic operation has an unknown source.
-fn unknown_sources(registers: &Registers, op: &Op, access: &MemoryOp) -> u32 {
-    let rows = access.scalar.bits().div_ceil(32);
-    let parts = 0..access.elements.len() as Slot;
-    // Without a second source, `b` is NONE, which is always known.
-    parts.fold(registers.unknown(op.b), |all, part| all | registers.unknown(op.a + part * rows))
+/// The sources of an atomic operation. Without a second one, `b` is `NONE`, which is always known.
+fn sources(op: &Op, access: &MemoryOp) -> impl Iterator<Item = Slot> + use<> {
+    let (first, rows) = (op.a, access.scalar.bits().div_ceil(32));
+    let parts = (0..access.elements.len() as Slot).map(move |part| first + part * rows);
+    parts.chain([op.b])
 }
 
 /// Whether an f32 addition flushes subnormal numbers. It does in global memory, but not in shared memory. [PTX ISA,

@@ -1921,30 +1921,14 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         request: &Request<'_>,
     ) -> Compiled<()> {
         let scalar = *types.first().ok_or(NotExecuted)?;
-        if let T::F16x2 | T::Bf16x2 = scalar {
-            return self.set_predicates_of_halves(of, scalar, request);
-        }
-        let (first, second) = self.pair(of, T::Pred)?;
-        let (result, opposite) = self.compared(of, scalar, request, second != NONE)?;
-        let copy = operations::copy(T::Pred).ok_or(NotExecuted)?;
-        self.emit_lanes(copy, first, &[result]);
-        if second != NONE {
-            self.emit_lanes(copy, second, &[opposite]);
-        }
-        Ok(())
-    }
-
-    /// Emits `setp.f16x2 p|q`: a predicate for each half.
-    fn set_predicates_of_halves(
-        &mut self,
-        of: &PtxInstruction<'m>,
-        scalar: T,
-        request: &Request<'_>,
-    ) -> Compiled<()> {
         let pair = self.pair(of, T::Pred)?;
+        // The second predicate is the opposite of the first one, or belongs to the high half.
+        let results = match scalar {
+            T::F16x2 | T::Bf16x2 => self.compared_halves(of, scalar, request)?,
+            _ => self.compared(of, scalar, request, pair.1 != NONE)?.into(),
+        };
         let copy = operations::copy(T::Pred).ok_or(NotExecuted)?;
-        let halves = self.compared_halves(of, scalar, request)?;
-        for (result, slot) in halves.into_iter().zip([pair.0, pair.1]) {
+        for (result, slot) in results.into_iter().zip([pair.0, pair.1]) {
             if slot != NONE {
                 self.emit_lanes(copy, slot, &[result]);
             }

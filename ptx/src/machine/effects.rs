@@ -4,7 +4,6 @@ use super::access;
 use super::code::{Effects, Extent, Op, UnknownWrite};
 use super::compile::FunctionCompiler;
 use super::engine::{Engine, Stop};
-use super::memory::unknown_because;
 use super::number::NumberType as T;
 use super::registers::Origin;
 use super::warp::{Path, Warp, lanes};
@@ -164,7 +163,7 @@ pub(super) fn execute(
         engine.not_executed(op);
         Origin::NotExecuted(op.statement)
     };
-    let flags = unknown_because(engine.origins.number(origin));
+    let flags = engine.origins.flags(origin);
     let frame = &mut warp.frames[path.frame];
     for slot in &effects.slots {
         frame.registers.forget(*slot, exec, origin);

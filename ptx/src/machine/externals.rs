@@ -9,9 +9,7 @@ use std::collections::HashSet;
 use super::code::{CallOp, Op, Passed};
 use super::engine::Engine;
 use super::fault::{Assertion, FaultKind, PrintfFault};
-use super::memory::{
-    AddressedSpace, AllocationUse, FreeError, UNKNOWN, UNWRITTEN, origin_number, unknown_because,
-};
+use super::memory::{AddressedSpace, AllocationUse, FreeError, UNKNOWN, UNWRITTEN};
 use super::printf::{Amount, Conversion, Piece, Printed, Wanted, pieces};
 use super::registers::Origin;
 use super::warp::{Path, Warp, lanes};
@@ -147,8 +145,8 @@ impl Caller<'_, '_, '_> {
                 let place = at..at + bytes.min(8) as usize;
                 let values = self.warp.local.bytes.values.get(place.clone()).ok_or(None)?;
                 let flags = self.warp.local.bytes.flags(place);
-                match origin_number(flags) {
-                    Some(number) => Err(Some(self.engine.origins.get(number))),
+                match self.engine.origins.of(flags) {
+                    Some(origin) => Err(Some(origin)),
                     // Nothing has written the argument.
                     None if flags != 0 => Err(None),
                     None => Ok(little_endian(values)),
@@ -188,7 +186,7 @@ impl Caller<'_, '_, '_> {
     /// Writes the result of the call in a lane; `None` makes it unknown.
     fn give(&mut self, value: Option<u64>, lane: usize) {
         let origin = Origin::NotExecuted(self.op.statement);
-        let lost = unknown_because(self.engine.origins.number(origin));
+        let lost = self.engine.origins.flags(origin);
         for result in &self.call.returns {
             let frame = &mut self.warp.frames[self.path.frame];
             match *result {
@@ -488,7 +486,7 @@ impl Caller<'_, '_, '_> {
         }
         let (shared, local) = (self.engine.map.shared(), self.engine.map.local());
         let origin = Origin::NotExecuted(self.op.statement);
-        let flags = unknown_because(self.engine.origins.number(origin));
+        let flags = self.engine.origins.flags(origin);
         let mut marked = words.len() * size_of::<u64>();
         for word in words {
             if let Some((first, end)) = self.local_variable(word) {

@@ -11,7 +11,7 @@ use super::compile::FunctionCompiler;
 use super::engine::{Engine, Stop};
 use super::fault::FaultKind;
 use super::float::{self, Direction, FloatOp, Modes};
-use super::memory::{Found, Missing, UNWRITTEN, joined, origin_number, unknown_because};
+use super::memory::{Found, Missing, UNKNOWN, UNWRITTEN, joined};
 use super::number::NumberType as T;
 use super::races::{FragmentKind, Performer, SharedAccess, Strength};
 use super::registers::{Origin, Registers, Slot};
@@ -776,7 +776,7 @@ impl Transfer<'_, '_> {
 
     /// The flags of bytes that an unknown value is stored to.
     fn unknown_flags(&mut self, origin: Option<Origin>) -> u8 {
-        origin.map_or(0, |origin| unknown_because(self.engine.origins.number(origin)))
+        origin.map_or(0, |origin| self.engine.origins.flags(origin))
     }
 
     fn addresses(&self, exec: u32) -> Result<[u64; LANES], Stop> {
@@ -870,7 +870,7 @@ impl Transfer<'_, '_> {
         if !is_store {
             let registers = &mut self.warp.frames[self.path.frame].registers;
             fragment.fill(registers, |row, column| values[row * fragment.columns + column]);
-            let origin = origin_number(flags).map(|number| self.engine.origins.get(number));
+            let origin = self.engine.origins.of(flags);
             mark(registers, &fragment.slots, origin);
         }
         Ok(())
@@ -931,14 +931,14 @@ impl Transfer<'_, '_> {
                     }
                 }
             }
-            if origin_number(flags).is_some() {
+            if flags & UNKNOWN != 0 {
                 lost = u32::MAX;
             }
             if is_store {
                 continue;
             }
             rows.iter_mut().for_each(|row| layout.unpack(row));
-            let origin = origin_number(flags).map(|number| self.engine.origins.get(number));
+            let origin = self.engine.origins.of(flags);
             let registers = &mut self.warp.frames[self.path.frame].registers;
             for (register, slot) in slots.iter().enumerate() {
                 let out: [u32; LANES] = std::array::from_fn(|lane| {

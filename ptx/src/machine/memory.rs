@@ -41,16 +41,12 @@ const MAX_BYTES: u64 = 1 << 34;
 /// The limit on local memory of a thread in bytes, the same as CUDA's.
 pub(super) const MAX_LOCAL: u64 = 512 << 10;
 
-/// A flag: the byte has no known value. The number of its [`Origin`](super::registers::Origin) is in bits 2 to 7.
+/// A flag: the byte has no known value. The number of its [`Origin`](super::registers::Origin) is in bits 2 to 7, where
+/// [`Origins::flags`](super::registers::Origins::flags) puts it.
 pub(super) const UNKNOWN: u8 = 1;
 
 /// A flag: no instruction has written the byte.
 pub(super) const UNWRITTEN: u8 = 2;
-
-/// The flags of a byte that is unknown because of an origin.
-pub(super) fn unknown_because(origin: u8) -> u8 {
-    UNKNOWN | origin << 2
-}
 
 /// The number of the origin in a byte's flags; `None` if the byte is known.
 pub(super) fn origin_number(flags: u8) -> Option<u8> {

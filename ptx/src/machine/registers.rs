@@ -8,6 +8,7 @@ use bytemuck::{Pod, Zeroable};
 use warpload::lane::LANES;
 
 use super::code::Op;
+use super::memory::{UNKNOWN, origin_number};
 use crate::module::StatementId;
 
 /// 32 lanes of 32 bits. A predicate uses only the first element, one bit for each lane.
@@ -61,8 +62,18 @@ impl Origins {
     /// The highest number, of [`Origin::Several`]. Six bits of a byte's flags hold a number.
     const LAST: usize = 63;
 
+    /// The flags of a byte that is unknown because of an origin.
+    pub(super) fn flags(&mut self, origin: Origin) -> u8 {
+        UNKNOWN | self.number(origin) << 2
+    }
+
+    /// The origin in a byte's flags; `None` if the byte is known.
+    pub(super) fn of(&self, flags: u8) -> Option<Origin> {
+        origin_number(flags).map(|number| self.get(number))
+    }
+
     /// The number of an origin.
-    pub(super) fn number(&mut self, origin: Origin) -> u8 {
+    fn number(&mut self, origin: Origin) -> u8 {
         if origin == Origin::InitialValue {
             return 0;
         }

@@ -15,7 +15,7 @@ use super::exchange;
 use super::externals;
 use super::fault::{FaultKind, StackLimit};
 use super::matrix;
-use super::memory::{LocalMemory, UNWRITTEN, origin_number, unknown_because};
+use super::memory::{LocalMemory, UNWRITTEN};
 use super::races::RaceCheck;
 use super::registers::{CARRY, Origins, Registers, Slot};
 use super::stack;
@@ -808,7 +808,7 @@ impl Warp {
                     bytes = registers.lane(slot, rows, lane).to_le_bytes();
                     match registers.unknown(slot) >> lane & 1 {
                         0 => 0,
-                        _ => unknown_because(origins.number(registers.origin(slot))),
+                        _ => origins.flags(registers.origin(slot)),
                     }
                 }
                 (Passed::Nothing, _) => continue,
@@ -823,8 +823,8 @@ impl Warp {
                 Passed::Register { slot, rows } => {
                     let registers = &mut self.frames[to].registers;
                     registers.set_lane(slot, rows, lane, u128::from_le_bytes(bytes));
-                    match origin_number(flags) {
-                        Some(number) => registers.forget(slot, 1 << lane, origins.get(number)),
+                    match origins.of(flags) {
+                        Some(origin) => registers.forget(slot, 1 << lane, origin),
                         None => registers.know(slot, 1 << lane),
                     }
                 }
