@@ -468,15 +468,17 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let Some((slot, is_negated)) = self.guard else { return };
         let own = &self.code.ops[before..];
         let Some(last) = own.iter().rposition(|op| op.guard == self.guard) else { return };
-        let writes = RegisterOperands::of(self.module, of).writes;
-        let is_guard = |register: &Register| {
-            self.registers.get(register).is_some_and(|element| element.slot == slot)
-        };
         let may_write = |op: &Op| match op.action {
             Action::Lanes(_) => op.d == slot || op.e == slot,
             _ => true,
         };
-        if !own[..last].iter().any(may_write) || !writes.iter().any(is_guard) {
+        if !own[..last].iter().any(may_write) {
+            return;
+        }
+        let is_guard = |register: &Register| {
+            self.registers.get(register).is_some_and(|element| element.slot == slot)
+        };
+        if !RegisterOperands::of(self.module, of).writes.iter().any(is_guard) {
             return;
         }
         let Some(copy) = operations::copy(T::Pred) else { return };

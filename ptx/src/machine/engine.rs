@@ -83,7 +83,7 @@ pub(super) enum Stop {
     /// Lanes of the path end with a fault. The others execute the instruction again, which must not have had an effect yet.
     Lanes(u32, FaultKind),
     /// The launch ends, because it reached its limit on instructions, was interrupted, or a lane trapped.
-    Steps(StatementId),
+    Launch(StatementId),
 }
 
 /// A fault, before its text and position are looked up.
@@ -203,11 +203,11 @@ impl Engine<'_> {
         if self.counts.warp_instructions > self.step_limit {
             // This one is not executed any more.
             self.uncount(exec);
-            return Err(Stop::Steps(op.statement));
+            return Err(Stop::Launch(op.statement));
         }
         self.worked += 1;
         if self.worked >= LOOK && self.look() {
-            return Err(Stop::Steps(op.statement));
+            return Err(Stop::Launch(op.statement));
         }
         Ok(())
     }
@@ -483,7 +483,7 @@ impl Engine<'_> {
     /// Ends a launch, or the lanes of a warp that cannot start.
     fn end_lanes(&mut self, warp: &mut Warp, stop: Stop) -> Result<(), StatementId> {
         match stop {
-            Stop::Steps(statement) => Err(statement),
+            Stop::Launch(statement) => Err(statement),
             Stop::Lanes(lost, kind) => {
                 let statement = self.last_statement;
                 for lane in lanes(lost) {

@@ -115,6 +115,12 @@ impl KernelLaunch {
         self
     }
 
+    /// Returns the number of blocks to run: those of the grid, or one if there is an [`only_block`](Self::only_block).
+    #[must_use]
+    pub fn block_count(&self) -> u64 {
+        if self.only_block.is_some() { 1 } else { product(self.grid) }
+    }
+
     /// Sets the first bytes of a variable of the module.
     #[must_use]
     pub fn variable(mut self, id: DeclarationId, bytes: &[u8]) -> Self {
@@ -128,6 +134,11 @@ impl KernelLaunch {
         self.shared_bytes = bytes;
         self
     }
+}
+
+/// The product of sizes along x, y and z.
+fn product(sizes: [u32; 3]) -> u64 {
+    sizes.iter().fold(1, |all, size| all.saturating_mul((*size).into()))
 }
 
 /// A register and its value in each lane, lane 0 first. A predicate is 0 or 1.
@@ -786,13 +797,9 @@ impl<'m> Kernel<'m> {
             _ => return Ok(result),
         };
         let (line, text) = self.written(engine.last_loop.unwrap_or(statement), &lines);
-        let blocks = match launch.only_block {
-            Some(_) => 1,
-            None => launch.grid.iter().fold(1, |all: u64, size| all.saturating_mul((*size).into())),
-        };
         Err(KernelError::Steps {
             steps: launch.steps,
-            blocks,
+            blocks: launch.block_count(),
             line,
             text: shortened(&text).into_owned(),
             is_jump: engine.last_loop.is_some(),
@@ -853,9 +860,6 @@ impl<'m> Kernel<'m> {
         let LaunchBounds { required_block, max_block, required_cluster, explicit_cluster, .. } =
             self.function.bounds;
         let line = |place: Span| LineIndex::new(self.module.source()).position(place.start).line;
-        let product = |sizes: [u32; 3]| {
-            sizes.iter().fold(1_u64, |all, size| all.saturating_mul(u64::from(*size)))
-        };
         let cluster = |place: Span| {
             let text = self.module.text(place).split_whitespace().collect::<Vec<_>>().join(" ");
             KernelError::Cluster { line: line(place), text }

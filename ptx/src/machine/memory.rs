@@ -629,10 +629,10 @@ impl DeviceMemory {
         })
     }
 
-    /// Marks all bytes of buffers and variables as unknown, but not parameters, which kernels cannot write.
+    /// Marks all bytes as unknown that kernels can write.
     pub(super) fn forget_all(&mut self, flags: u8) {
         for known in &mut self.allocations {
-            if known.purpose != AllocationUse::Parameters {
+            if known.protection == Protection::Writable {
                 known.bytes.mark(0..known.bytes.values.len(), flags);
             }
         }

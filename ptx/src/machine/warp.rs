@@ -459,7 +459,7 @@ impl Warp {
                     engine.fault(FaultKind::Trap, op, self.number, exec.trailing_zeros(), 0);
                     // "Abort execution": of the grid, and no later block begins.
                     engine.is_trapped = true;
-                    return Err(Stop::Steps(op.statement));
+                    return Err(Stop::Launch(op.statement));
                 }
                 path.pc += 1;
                 return Ok(Next::Goes);

@@ -266,13 +266,9 @@ impl KernelArguments {
         let file_of_trace = kept.as_ref().map(OutputFile::file);
         let begun = traced::begin(&kernel, &launch, file_of_trace, &source);
         let (mut trace, no_trace) = begun.map_err(write_error(&self.trace))?;
-        let blocks = match launch.only_block {
-            Some(_) => 1,
-            None => launch.grid.iter().fold(1, |all: u64, size| all.saturating_mul((*size).into())),
-        };
         let shown = (format == Format::Text).then_some(&mut *output);
         let mut printing = Printing::new(&mut trace, shown);
-        let ran = watched(progress, file.name, blocks, |watch| {
+        let ran = watched(progress, file.name, launch.block_count(), |watch| {
             kernel.run_watched(&launch, &mut memory, Some(&mut printing), Some(watch))
         });
         printing.finish()?;

@@ -92,6 +92,12 @@ fn tensor_copies() {
     let store =
         "@%p1 cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%rd1, {%r5}], [%r1];";
     assert_eq!(unknown(&run(&format!("{SHARED}{store}"))).0, 256);
+    // Kernels cannot write constants, so theirs are known.
+    let constant = SHARED.replacen(".shared", ".const .u32 c = 5; .shared", 1);
+    let launched =
+        run(&format!("{constant}{store} ld.const.u32 %r5, [c]; st.global.u32 [%rd2], %r5;"));
+    assert_eq!(unknown(&launched).0, 128);
+    assert_eq!(launched.words(0)[..32], [5; 32]);
 }
 
 /// A wait that only an instruction could end that is not executed is reported at once, not after all steps.
