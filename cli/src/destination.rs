@@ -40,8 +40,8 @@ pub(crate) fn target(path: &Path) -> anyhow::Result<OutputTarget> {
     Ok(OutputTarget::new(path, &INPUTS)?)
 }
 
-/// Checks outputs before anything is run: each must be writable, and no two the same file, of which one would be lost.
-/// Each has the option that asks for it.
+/// Checks outputs before anything is run: each must be writable, and no file may be the output of two options, because
+/// the second output would replace the first. Each output comes with its option.
 pub(crate) fn check_apart<'p>(
     outputs: impl IntoIterator<Item = (String, &'p Path)>,
 ) -> anyhow::Result<()> {

@@ -193,8 +193,8 @@ impl<'f> Entry<'f> {
         Ok((Self { offset, header, payload }, offset + bytes.len() + payload.len()))
     }
 
-    /// Whether bytes look like the header of an entry. Used to find the next entry after damage. Kinds are powers of two,
-    /// and not only those that are decoded count: LTO-IR is listed, too.
+    /// Whether bytes look like the header of an entry. Used to find the next entry after damage. A kind is any power of
+    /// two, because an entry that is not decoded, such as LTO-IR, is listed, too.
     pub(super) fn may_begin(bytes: &[u8]) -> bool {
         EntryHeader::read(bytes).is_some_and(|header| {
             let EntryHeader { kind, version, extent, payload, .. } = header;

@@ -1,4 +1,4 @@
-//! `ptx run` of kernels that print, assert, or call what is not there, and of modules that are not legal.
+//! `ptx run` of kernels that print, assert, or call a function without a body, and of illegal modules.
 
 use serde_json::{Value, json};
 
@@ -125,7 +125,7 @@ fn modules_that_are_not_legal_are_not_launched() {
             ran.stderr
         );
     }
-    // With the option it is launched; what is wrong is not executed, and the status says so.
+    // With the option it is launched. The illegal instruction is not executed, and the status says so.
     let source = module("", " frobnicate.u32 %x, 1;\n st.global.u32 [%d], 3;");
     let ran = run(&["-", "--block", "1", "--arg", "zeros:64", "--no-check"], &source);
     assert_eq!(ran.status, 1, "{}", ran.stderr);

@@ -153,7 +153,7 @@ fn inputs_without_an_end_are_refused() {
     }
 }
 
-/// Whatever asks for it: an error rather than an abort, whose status is a signal's.
+/// A lack of memory is an error with status 2 and not an abort, which has the status of a signal.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_lack_of_memory_is_an_error() {
@@ -219,7 +219,7 @@ fn tracez() -> Vec<u8> {
     bytes
 }
 
-/// A regular file is read where it is. What comes through a pipe needs a temporary file, whose failure is not the input's.
+/// A regular file is read in place. A pipe needs a temporary file, and an error of that file must not blame the input.
 #[cfg(unix)]
 #[test]
 fn a_tracez_is_read_in_place() {

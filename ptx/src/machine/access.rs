@@ -855,7 +855,7 @@ impl Access<'_, '_> {
 
     fn observe(&self, kind: AccessKind, lanes: u32, values: &LaneBytes, engine: &mut Engine<'_>) {
         let access = (kind, self.access.space, self.access.bytes());
-        // What a load has written or a store has read is unknown where its registers are.
+        // The bytes of a load or a store are unknown in the lanes where its registers are.
         let mut unknown = 0;
         if engine.observes_values() {
             let registers = &self.warp.frames[self.path.frame].registers;

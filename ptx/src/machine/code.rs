@@ -50,7 +50,7 @@ pub(super) enum Action {
     Memory(Box<MemoryOp>),
     /// The point where lanes wait for all lanes that run in a scope of joins.
     Rejoin(JoinScope),
-    /// The point where lanes wait for those that the call before it has sent elsewhere.
+    /// The point after a call where lanes wait for the lanes that are still in the called functions.
     RejoinCall,
     /// A branch to a target.
     Branch(Pc),

@@ -1290,7 +1290,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
     }
 
-    /// The elements of a result. Those that the instruction drops (`_`) have registers that nothing reads.
+    /// The elements of a result. A dropped element (`_`) has a register that no instruction reads.
     pub(super) fn results(
         &mut self,
         of: &PtxInstruction<'m>,
@@ -2348,8 +2348,8 @@ fn constant(value: u64, bits: u32) -> Option<SpecialValue> {
     Some(SpecialValue::Constant(value, bits))
 }
 
-/// The shared variables that a kernel has: those that it or a function that it may call names or declares, and those
-/// whose addresses are initial values.
+/// The shared variables of a kernel. The kernel or a function that it may call names or declares them, or their address
+/// is an initial value of another variable.
 pub(super) fn shared_by(module: &Module<'_>, kernel: FunctionId) -> HashSet<DeclarationId> {
     let is_shared = |declared: &Declaration| declared.space == StateSpace::Shared;
     let mut used = HashSet::new();

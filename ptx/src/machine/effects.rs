@@ -1,4 +1,5 @@
-//! [`Effects`]: all that an instruction would write that is not executed, so that nobody takes old bytes for its result.
+//! [`Effects`]: everything that a skipped instruction would write. It becomes unknown, because old bytes would otherwise
+//! be taken for the instruction's result.
 
 use super::access;
 use super::code::{Effects, Extent, Op, UnknownWrite};

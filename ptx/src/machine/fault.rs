@@ -512,7 +512,7 @@ impl fmt::Display for KernelFault {
     }
 }
 
-/// The end of a long name, because compilers append what tells parameters apart: `…7alignedE_param_4`.
+/// The end of a long name, because compilers append the number of a parameter: `…7alignedE_param_4`.
 fn end_of(name: &str) -> Cow<'_, str> {
     const MAX: usize = 64;
     const KEPT: usize = 32;

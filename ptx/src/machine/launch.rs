@@ -300,7 +300,7 @@ fn listed(names: &[String]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-/// How far a launch got; nothing if it has one block.
+/// The number of blocks that a launch has begun; an empty text if it has only one.
 fn of_blocks(begun: u64, all: u64) -> String {
     if all > 1 { format!(" in {begun} of {all} blocks") } else { String::new() }
 }

@@ -41,7 +41,7 @@ pub(super) enum MatrixOp {
         is_store: bool,
         access: MemoryOp,
         layout: RowLayout,
-        /// The lanes whose addresses must be in memory, although those of fewer lanes can be read.
+        /// The lanes that must have valid addresses. Some targets want them of lanes without a row, too.
         needs: u32,
     },
     /// `movmatrix`: transposes a matrix of 8 x 8 elements of 16 bits.

@@ -1,7 +1,7 @@
 //! [`Warp`]: executes 32 lanes, which can diverge and reconverge.
 //!
 //! Lanes with the same program counter form a [`Path`]. A divergent branch splits the path. At each block where several
-//! ways meet, lanes wait for those that may still arrive: whose position is in the block's scope, see
+//! ways meet, lanes wait for all lanes with a position in the block's scope, because these may still arrive: see
 //! [`joins`](crate::module::joins). `ptxas` opens a barrier there, too. Ready paths take turns, because a lane may wait
 //! for another lane of its warp, such as in a spin lock.
 
@@ -632,7 +632,7 @@ impl Warp {
             let here = self.parked.extract_if(.., is_here);
             let mask = here.fold(0, |all, other| all | other.mask);
             self.go_on(Path { mask, pc: path.pc + 1, ..path });
-            // Those before may have had to wait for this one only if its join is inside theirs, and it still is.
+            // An earlier path may have waited for these lanes, so the search begins again.
             at = 0;
         }
     }

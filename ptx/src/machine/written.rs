@@ -14,7 +14,7 @@ use crate::syntax::{LineIndex, Position};
 /// thousands of them; compilers write no instruction that is as long.
 pub(super) const MAX_SHOWN: usize = 4096;
 
-/// A text in a report, with an ellipsis instead of what is too much.
+/// A text in a report. An ellipsis replaces the end of a long one.
 pub(super) fn shortened(text: &str) -> Cow<'_, str> {
     if text.len() <= MAX_SHOWN {
         return text.into();

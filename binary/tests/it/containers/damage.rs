@@ -67,7 +67,8 @@ fn a_damaged_entry_hides_no_other() {
 }
 
 /// The authority is the container itself, which has all of these entries. The header of a concatenated entry begins with
-/// `00 01 01 01`, in which its version `01 01` is the second of two overlapping matches. 8 is LTO-IR.
+/// `00 01 01 01`: a search for its version `01 01` must find overlapping matches, because the second one is right. Kind 8
+/// is LTO-IR.
 #[test]
 fn after_damage_the_next_entry_is_found_whatever_its_kind() {
     let stream = [b'x'; 64];

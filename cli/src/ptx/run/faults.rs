@@ -43,7 +43,7 @@ pub(super) fn show(result: &KernelResult, output: &mut Output) -> anyhow::Result
     Ok(())
 }
 
-/// Adds the faults of accesses to the counts of a replay, whose trace has only the lanes without one.
+/// Adds the lanes with a fault to the counts of a replay, because the trace of a launch leaves these lanes out.
 pub(super) fn count(result: &KernelResult, replayed: &mut Replayed<'_>) {
     for total in &result.fault_totals {
         let kind = match total.kind {

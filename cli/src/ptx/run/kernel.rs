@@ -72,7 +72,7 @@ pub(super) struct KernelArguments {
     #[arg(long, value_name = "PAGE")]
     html: Option<PathBuf>,
 
-    /// Run only the block with this index, such as the one in which an index overflows
+    /// Run only the block with this index, to look for a fault in one block of a large grid
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = block_index)]
     blocks: Option<[u32; 3]>,
 
@@ -84,7 +84,7 @@ pub(super) struct KernelArguments {
     #[arg(long)]
     check_uninitialized: bool,
 
-    /// Launch modules that `ptx check` refuses, too; what is wrong in them is not executed
+    /// Launch a module although `ptx check` refuses it; illegal instructions are not executed
     #[arg(long)]
     no_check: bool,
 
@@ -98,7 +98,7 @@ fn dimensions(text: &str) -> Result<[u32; 3], String> {
     coordinates(text, 1, 1)
 }
 
-/// Reads one to three numbers from `least` on. Those that are missing are `rest`.
+/// Reads one to three numbers, each at least `least`. A missing number is `rest`.
 fn coordinates(text: &str, least: u64, rest: u32) -> Result<[u32; 3], String> {
     let mut sizes = [rest; 3];
     let parts: Vec<&str> = text.split(',').collect();
@@ -489,7 +489,7 @@ struct LaunchJson<'f> {
     has_ended: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     only_block: Option<[u32; 3]>,
-    /// What the counts beside are about.
+    /// Whether the counts of the summary include every access.
     accesses: Accesses,
     #[serde(flatten)]
     faults: FaultTotalsJson<'f>,

@@ -1,7 +1,8 @@
 //! The accesses of a launch, traced so that a replay counts them. A second way of counting could disagree.
 //!
-//! A launch that keeps its trace fails if the trace cannot be written. Without `--trace` the file is a temporary one, and
-//! the launch is worth more than its counts: what does not fit is left out, and said to be.
+//! A launch that keeps its trace fails if the trace cannot be written. Without `--trace` the file is a temporary one. The
+//! launch then goes on without it, because its memory and faults are worth more than its counts, and says how many accesses
+//! are not counted.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Cursor, Seek, SeekFrom, Write};
@@ -13,7 +14,7 @@ use warpload_trace::BinaryTrace;
 
 use crate::mapped;
 
-/// The most bytes of a trace that nobody has asked for.
+/// The most bytes of a trace that is made for the counts alone, without `--trace`.
 const MAX_UNASKED: u64 = 1 << 30;
 
 /// The accesses that the counts are about.
@@ -38,7 +39,7 @@ impl Accesses {
         Self { counted: "all", not_counted: 0, reason: None }
     }
 
-    /// A line about what is not counted; `None` if everything is.
+    /// A line about the accesses that are not counted; `None` if all are.
     pub(super) fn note(&self) -> Option<String> {
         let reason = self.reason.as_deref()?;
         Some(match self.counted {
