@@ -560,7 +560,6 @@ impl Access<'_, '_> {
         part: CopiedPart,
         engine: &mut Engine<'_>,
     ) -> Result<(), Stop> {
-        engine.unjudged.copies = true;
         match part {
             CopiedPart::All => {}
             CopiedPart::Bytes(slot) => {
@@ -811,6 +810,7 @@ impl Access<'_, '_> {
                 warp: self.warp.number,
                 performer: Performer::Lane(*lane),
                 statement: self.op.statement,
+                is_copy: matches!(self.access.kind, MemoryKind::Copy { .. }),
             });
         }
     }

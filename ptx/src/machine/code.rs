@@ -6,6 +6,7 @@ use super::externals::External;
 use super::matrix::MatrixOp;
 use super::memory::AddressedSpace;
 use super::number::NumberType;
+use super::races::CopyGroups;
 use super::registers::{Registers, Slot};
 use super::tensor::TensorOp;
 use crate::meaning::Register;
@@ -85,6 +86,8 @@ pub(super) enum Action {
     },
     /// A fence, or the order of an access before or after it. Only the race detector needs it.
     Fence,
+    /// Commits or awaits copies of `cp.async`. Copies are executed at once, so only the race detector needs to know.
+    Copies(CopyGroups),
     /// An unsupported instruction. All that it would write becomes unknown.
     NotExecuted(Box<Effects>),
     /// `alloca`, `stacksave`, `stackrestore`.

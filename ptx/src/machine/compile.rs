@@ -13,6 +13,7 @@ use super::externals::External;
 use super::memory::{AddressedSpace, MAX_ALIGNMENT, MAX_LOCAL};
 use super::number::NumberType as T;
 use super::operations::{self, LaneRule, Request};
+use super::races::CopyGroups;
 use super::registers::{FIRST_ROW, NONE, Slot};
 use super::tensor;
 use super::{conversions, effects, matrix, video};
@@ -1581,11 +1582,18 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         {
             return Err(NotExecuted);
         }
-        if request.has(Keyword::CommitGroup)
-            || request.has(Keyword::WaitGroup)
-            || request.has(Keyword::WaitAll)
-        {
-            return self.control(Action::Nop);
+        if request.has(Keyword::CommitGroup) {
+            return self.control(Action::Copies(CopyGroups::Commit));
+        }
+        if request.has(Keyword::WaitGroup) {
+            let pending = of.operands.first().ok_or(NotExecuted)?;
+            let OperandKind::Constant(pending) = pending.kind else { return Err(NotExecuted) };
+            let pending = pending.integer().ok_or(NotExecuted)?;
+            let pending = u32::try_from(pending).unwrap_or(u32::MAX);
+            return self.control(Action::Copies(CopyGroups::Wait(pending)));
+        }
+        if request.has(Keyword::WaitAll) {
+            return self.control(Action::Copies(CopyGroups::WaitAll));
         }
         if request.has(Keyword::Mbarrier) {
             // Copies execute at once, so earlier ones are complete. Without `.noinc`, the arrival raises the pending
@@ -1601,7 +1609,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             let one = self.constant(1, 1);
             let op = self.access(of, MemoryKind::Mbarrier(kind), T::B64, vec![None])?;
             self.emit(Action::Memory(Box::new(op))).a = one;
-            return Ok(());
+            // The phase of the mbarrier now stands for the wait. Whether a reader has waited for it is not checked.
+            return self.control(Action::Copies(CopyGroups::WaitAll));
         }
         let [to, from, bytes, rest @ ..] = of.operands else { return Err(NotExecuted) };
         let (to, from) = (of.address_in(to), of.address_in(from));
@@ -2209,7 +2218,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
 fn waits_for_skipped(request: &Request<'_>) -> bool {
     use Keyword as K;
     let words: &[Keyword] = match request.opcode {
-        Opcode::Cp => &[K::CommitGroup, K::WaitGroup, K::Prefetch],
+        Opcode::Cp if request.has(K::Bulk) => &[K::CommitGroup, K::WaitGroup, K::Prefetch],
         Opcode::Wgmma => &[K::Fence, K::CommitGroup, K::WaitGroup],
         Opcode::Tcgen05 => &[
             K::WaitLd,

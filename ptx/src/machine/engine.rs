@@ -11,7 +11,7 @@ use super::memory::{
     AddressedSpace, AllocationSide, AllocationUse, Bytes, DeviceMemory, MAX_LOCAL,
     NearestAllocation,
 };
-use super::races::{Performer, RaceCheck, SharedAccess};
+use super::races::{Performer, Race, RaceCheck, SharedAccess};
 use super::registers::{Origin, Origins, Registers};
 use super::warp::{Event, Path, Warp, lanes};
 use super::{LaunchCounts, LaunchWatch, MemoryAccess, MemoryObserver, Unjudged};
@@ -550,9 +550,10 @@ impl Engine<'_> {
         let address = self.map.shared().base + access.place.start as u64;
         let (statement, warp) = (access.statement, access.warp);
         let (Performer::Lane(lane) | Performer::Warp { first: lane, .. }) = access.performer;
-        if let Some((other, thread)) = races.access(access) {
+        if let Some(Race { other, thread, is_copying }) = races.access(access) {
             let thread = self.shape.thread(thread / 32, thread as usize % 32);
-            self.fault_at(FaultKind::Race { other, thread }, statement, warp, lane as u32, address);
+            let kind = FaultKind::Race { other, thread, is_copying };
+            self.fault_at(kind, statement, warp, lane as u32, address);
         }
     }
 

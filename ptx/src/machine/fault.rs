@@ -17,7 +17,7 @@ pub(super) enum FaultKind {
     Uninitialized,
     ReadOnly,
     Mbarrier(MbarrierFault),
-    Race { other: StatementId, thread: [u32; 3] },
+    Race { other: StatementId, thread: [u32; 3], is_copying: bool },
     Trap,
     BarrierDivergence,
     StackOverflow(StackLimit),
@@ -187,11 +187,14 @@ pub enum KernelFaultKind {
     /// An operation on an mbarrier whose effect is undefined. It is dropped, and its result is unknown.
     Mbarrier(MbarrierFault),
     /// A data race in shared memory: two threads access the same bytes, at least one writes, and nothing orders the two.
+    /// Or a thread reads bytes that `cp.async` may still copy.
     Race {
         /// The line of the other access.
         other: u32,
         /// The thread of the other access.
         thread: [u32; 3],
+        /// Whether the other access is a `cp.async` that its thread has not waited for. It may be the same thread.
+        is_copying: bool,
     },
     /// A `trap` instruction. It ends the launch.
     Trap,
@@ -476,7 +479,11 @@ impl fmt::Display for KernelFault {
                 f.write_str(", which a kernel cannot write")?;
             }
             KernelFaultKind::Mbarrier(fault) => write!(f, "mbarrier at {address:#x}: {fault}")?,
-            KernelFaultKind::Race { other, thread: [x, y, z] } => write!(
+            KernelFaultKind::Race { other, thread: [x, y, z], is_copying: true } => write!(
+                f,
+                "race: thread ({x}, {y}, {z}) copies to {address:#x} in line {other}, and has not waited for the copy"
+            )?,
+            KernelFaultKind::Race { other, thread: [x, y, z], is_copying: false } => write!(
                 f,
                 "race: thread ({x}, {y}, {z}) accesses {address:#x} in line {other}, and nothing orders the two"
             )?,

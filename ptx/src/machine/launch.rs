@@ -408,8 +408,6 @@ impl KernelResult {
                 let unchecked = [
                     (!self.checks_races, "races", "were"),
                     (!self.checks_uninitialized, "uninitialized memory", "was"),
-                    // Without the check for races, these are said not to be checked as a whole.
-                    (self.checks_races && self.unjudged.copies, "waits for `cp.async`", "were"),
                     (self.unjudged.partial_barriers, "barriers of parts of a warp", "were"),
                 ];
                 let unchecked = unchecked.into_iter().filter(|unchecked| unchecked.0);
@@ -434,8 +432,6 @@ impl KernelResult {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unjudged {
-    /// `cp.async`, whose copies are there at once. That they are waited for before they are read is not checked.
-    pub copies: bool,
     /// A `bar` that threads of a warp waited at while others of it ended elsewhere. The PTX ISA wants whole warps;
     /// hardware since SM 7.0 does not wait for those that have ended.
     pub partial_barriers: bool,
@@ -1058,9 +1054,11 @@ impl<'m> Kernel<'m> {
             FaultKind::Uninitialized => KernelFaultKind::Uninitialized,
             FaultKind::ReadOnly => KernelFaultKind::ReadOnly,
             FaultKind::Mbarrier(fault) => KernelFaultKind::Mbarrier(*fault),
-            FaultKind::Race { other, thread } => {
-                KernelFaultKind::Race { other: shown.place(*other).line, thread: *thread }
-            }
+            FaultKind::Race { other, thread, is_copying } => KernelFaultKind::Race {
+                other: shown.place(*other).line,
+                thread: *thread,
+                is_copying: *is_copying,
+            },
             FaultKind::Trap => KernelFaultKind::Trap,
             FaultKind::BarrierDivergence => KernelFaultKind::BarrierDivergence,
             FaultKind::StackOverflow(limit) => KernelFaultKind::StackOverflow { limit: *limit },

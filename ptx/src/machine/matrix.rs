@@ -771,6 +771,7 @@ impl Transfer<'_, '_> {
             warp: self.warp.number,
             performer,
             statement: self.op.statement,
+            is_copy: false,
         });
     }
 

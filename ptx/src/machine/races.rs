@@ -16,6 +16,10 @@
 //! - A fence and a later strong write release, and a strong read and a later fence acquire. [PTX ISA, "Release and
 //!   Acquire Patterns"] Release and acquire operations are compiled to such pairs.
 
+//!
+//! A read of a byte that `cp.async` copies is a race of its own, whichever thread reads, until the copying thread has waited
+//! for the group of the copy. [PTX ISA, "cp.async.wait_group"]
+
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -69,6 +73,48 @@ pub(super) struct SharedAccess {
     pub(super) warp: u32,
     pub(super) performer: Performer,
     pub(super) statement: StatementId,
+    /// Whether `cp.async` writes.
+    pub(super) is_copy: bool,
+}
+
+/// A race of an access with an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Race {
+    pub(super) other: StatementId,
+    /// The number of the other thread in its block.
+    pub(super) thread: u32,
+    /// Whether the earlier access is a copy that its thread has not waited for.
+    pub(super) is_copying: bool,
+}
+
+/// An operation on the groups of a thread's `cp.async` copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CopyGroups {
+    Commit,
+    /// Waits until no more than this many of the latest groups are pending.
+    Wait(u32),
+    /// Waits for all copies, in groups or not.
+    WaitAll,
+}
+
+/// The groups of copies of a thread.
+#[derive(Clone, Copy, Debug, Default)]
+struct Groups {
+    /// The number of the group that the next copy belongs to.
+    current: u32,
+    /// The number of groups that the thread has waited for.
+    complete: u32,
+}
+
+/// A copy to a byte.
+#[derive(Clone, Copy, Debug)]
+struct Copied {
+    /// The block, by the moment of its beginning.
+    block: u64,
+    statement: StatementId,
+    /// The thread's number in its block.
+    thread: u32,
+    group: u32,
 }
 
 /// An access to a byte.
@@ -90,6 +136,8 @@ struct Touch {
 struct History {
     writes: [Option<Touch>; 2],
     reads: [Option<Touch>; 2],
+    /// The last write, if it is a copy.
+    copied: Option<Copied>,
 }
 
 /// The last events of a lane, or the latest of all lanes of a warp. An event orders accesses with an earlier moment.
@@ -115,6 +163,10 @@ pub(super) struct RaceCheck {
     barrier: u64,
     lanes: Vec<Marks>,
     warps: Vec<Marks>,
+    /// The moment when the block began.
+    began: u64,
+    /// The groups of copies of each thread.
+    groups: Vec<Groups>,
     /// The arrivals in the current phase of each mbarrier, by its offset: thread and moment.
     arrivals: HashMap<usize, Vec<(u32, u64)>>,
     arrival_count: usize,
@@ -130,7 +182,10 @@ impl RaceCheck {
         self.warps.resize(warps, Marks::default());
         self.arrivals.clear();
         self.arrival_count = 0;
+        self.groups.clear();
+        self.groups.resize(warps * LANES, Groups::default());
         self.pass_barrier();
+        self.began = self.barrier;
     }
 
     fn tick(&mut self) -> u64 {
@@ -204,6 +259,25 @@ impl RaceCheck {
         }
     }
 
+    /// Executes an operation on the groups of copies in these lanes.
+    pub(super) fn group_copies(&mut self, operation: CopyGroups, warp: u32, mask: u32) {
+        for lane in lanes(mask) {
+            let Some(groups) = self.groups.get_mut(warp as usize * LANES + lane) else { continue };
+            let complete = match operation {
+                CopyGroups::Commit => {
+                    groups.current += 1;
+                    continue;
+                }
+                CopyGroups::Wait(pending) => groups.current.saturating_sub(pending),
+                CopyGroups::WaitAll => {
+                    groups.current += 1;
+                    groups.current
+                }
+            };
+            groups.complete = groups.complete.max(complete);
+        }
+    }
+
     /// Changes the marks of lanes, and of their warp.
     fn each(&mut self, warp: u32, mask: u32, change: impl Fn(&mut Marks)) {
         let first = warp as usize * LANES;
@@ -217,16 +291,19 @@ impl RaceCheck {
         }
     }
 
-    /// Records an access. Returns the statement and thread of the earlier access if there is a new race.
-    pub(super) fn access(&mut self, access: SharedAccess) -> Option<(StatementId, u32)> {
-        let SharedAccess { place, write, strength, warp, performer, statement } = access;
+    /// Records an access. Returns the race with an earlier access if there is a new one.
+    pub(super) fn access(&mut self, access: SharedAccess) -> Option<Race> {
+        let SharedAccess { place, write, strength, warp, performer, statement, is_copy } = access;
         let (lane, kind) = match performer {
             Performer::Lane(lane) => (lane, 0),
             Performer::Warp { first, kind } => (first, kind as u8),
         };
         let (warp, lane) = (warp as u8, lane as u8);
         let touch = Touch { moment: self.now, statement, warp, lane, kind, strength };
-        let mut race = None;
+        let thread = touch.thread();
+        let group = self.groups.get(thread as usize).map_or(0, |groups| groups.current);
+        let copied = is_copy.then_some(Copied { block: self.began, statement, thread, group });
+        let (mut race, mut copying) = (None, None);
         for (byte, at) in place.enumerate() {
             let page = self.pages.get(at / PAGE).and_then(|page| page.as_deref());
             let mut history = page.map_or(History::default(), |page| page[at % PAGE]);
@@ -242,9 +319,13 @@ impl RaceCheck {
             let touches = match write {
                 Some(_) => {
                     history.reads = [None; 2];
+                    history.copied = copied;
                     &mut history.writes
                 }
-                None => &mut history.reads,
+                None => {
+                    copying = copying.or(history.copied.filter(|copied| self.is_pending(copied)));
+                    &mut history.reads
+                }
             };
             let keeps_first = touches[0].is_some_and(|first| {
                 let is_weak = first.strength == Strength::Weak;
@@ -258,10 +339,17 @@ impl RaceCheck {
             let Some(page) = self.pages.get_mut(at / PAGE) else { continue };
             page.get_or_insert_with(|| Box::new([History::default(); PAGE]))[at % PAGE] = history;
         }
-        let race: Touch = race?;
-        let is_new = self.known.insert((race.statement, statement));
-        is_new
-            .then_some((race.statement, u32::from(race.warp) * LANES as u32 + u32::from(race.lane)))
+        let race = race.map(|race: Touch| (race.statement, race.thread(), false));
+        let copying = copying.map(|copied| (copied.statement, copied.thread, true));
+        let (other, thread, is_copying) = copying.or(race)?;
+        let is_new = self.known.insert((other, statement));
+        is_new.then_some(Race { other, thread, is_copying })
+    }
+
+    /// Whether the thread of a copy has not waited for its group.
+    fn is_pending(&self, copied: &Copied) -> bool {
+        let groups = self.groups.get(copied.thread as usize).copied().unwrap_or_default();
+        copied.block == self.began && copied.group >= groups.complete
     }
 
     fn races(&self, earlier: &Touch, later: &Touch) -> bool {
@@ -301,6 +389,11 @@ impl RaceCheck {
 }
 
 impl Touch {
+    /// The thread's number in its block.
+    fn thread(&self) -> u32 {
+        u32::from(self.warp) * LANES as u32 + u32::from(self.lane)
+    }
+
     fn is_by_same(&self, other: &Self) -> bool {
         let is_same = self.warp == other.warp && self.kind == other.kind;
         is_same && (self.kind != 0 || self.lane == other.lane)
@@ -309,7 +402,7 @@ impl Touch {
 
 #[cfg(test)]
 mod tests {
-    use super::{PAGE, Performer, RaceCheck, SharedAccess, Strength};
+    use super::{PAGE, Performer, Race, RaceCheck, SharedAccess, Strength};
     use crate::module::StatementId;
     use warpload::lane::LANES;
 
@@ -327,6 +420,7 @@ mod tests {
             warp,
             performer: Performer::Lane(lane),
             statement: StatementId(statement),
+            is_copy: false,
         }
     }
 
@@ -484,7 +578,7 @@ mod tests {
                     exact.accesses.len() as u32,
                 ));
                 *racing += usize::from(exact.accesses.iter().any(conflicts));
-                if let Some((StatementId(statement), by)) = found {
+                if let Some(Race { other: StatementId(statement), thread: by, .. }) = found {
                     let other = exact.accesses[statement as usize];
                     let lane = by as usize % LANES;
                     assert_eq!(other.0, by as usize / LANES * LANES_OF_WARP + lane);

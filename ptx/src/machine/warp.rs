@@ -393,7 +393,7 @@ impl Warp {
                 }
             }
             Action::NotExecuted(_) => return Ok(exec | unknown),
-            Action::Nop | Action::Fence => {}
+            Action::Nop | Action::Fence | Action::Copies(_) => {}
             _ => return Err(self.unknown(path, slot, unknown, "a guard")),
         }
         Ok(exec & !unknown)
@@ -509,6 +509,11 @@ impl Warp {
             Action::Fence => {
                 if let Some(races) = &mut engine.races {
                     races.fence(self.number, exec);
+                }
+            }
+            Action::Copies(operation) => {
+                if let Some(races) = &mut engine.races {
+                    races.group_copies(*operation, self.number, exec);
                 }
             }
             Action::Stack(operation) => {

@@ -97,7 +97,8 @@ fn each_pair_of_accesses_of_two_warps() {
     let mut pairs = 0;
     let mut assert_pair = |first: &str, second: &str, is_conflict: bool| {
         assert_race(&in_turn(first, "", second), 64, is_conflict);
-        assert_race(&in_turn(first, "bar.sync 0;", second), 64, false);
+        // A copy is also waited for.
+        assert_race(&in_turn(first, "cp.async.wait_all; bar.sync 0;", second), 64, false);
         // Neither orders accesses of different warps.
         assert_race(&in_turn(first, "bar.warp.sync -1;", second), 64, is_conflict);
         assert_race(&in_turn(first, "membar.cta;", second), 64, is_conflict);
@@ -370,6 +371,68 @@ fn mbarrier_words_and_copies_take_part() {
         );
         assert_race(&body, 64, false);
     }
+}
+
+/// "cp.async.wait_group N waits until only N or fewer of the most recent cp.async-groups are pending and all the prior
+/// cp.async-groups committed by the executing threads are complete." [PTX ISA, "cp.async.wait_group"]
+#[test]
+fn copies_are_waited_for() {
+    let copy = "cp.async.ca.shared.global [%r3], [%rd3], 16; // EARLIER\n";
+    let second = "cp.async.ca.shared.global [%r3+1024], [%rd3], 16;";
+    let read = "ld.shared.u32 %r30, [%r3]; // LATER\n";
+    let commit = "cp.async.commit_group;";
+    for (waits, is_race) in [
+        (String::new(), true),
+        // The wait is for groups, and the copy is in none.
+        ("cp.async.wait_group 0;".into(), true),
+        (format!("{commit} bar.sync 0;"), true),
+        (format!("{commit} cp.async.wait_group 0;"), false),
+        ("cp.async.wait_all;".into(), false),
+        (format!("{commit} cp.async.wait_group 1;"), true),
+        (format!("{commit} {second} {commit} cp.async.wait_group 1;"), false),
+        (format!("{commit} {second} {commit} cp.async.wait_group 2;"), true),
+        // An empty group is the most recent one.
+        (format!("{commit} {commit} cp.async.wait_group 1;"), false),
+        // A wait before the copy, and for another group, or in other lanes.
+        (format!("{commit} @!%p1 cp.async.wait_group 0;"), true),
+        (format!("{commit} @%p1 cp.async.wait_all;"), false),
+        ("cp.async.mbarrier.arrive.noinc.shared.b64 [bar];".into(), false),
+        // Another write to the bytes ends the copy's part in them.
+        ("st.shared.v4.u32 [%r3], {%r20, %r20, %r20, %r20};".into(), false),
+    ] {
+        let init = "setp.eq.u32 %p2, %r0, 0; @%p2 mbarrier.init.shared.b64 [bar], 32;\nbar.sync 0;";
+        assert_race(
+            &format!("{TILE}{init} cp.async.wait_all;\n{copy}{waits}\n{read}"),
+            32,
+            is_race,
+        );
+    }
+    // Another thread reads, with a barrier between, but the copying thread has not waited. It reads by `ldmatrix`, too.
+    for read in
+        ["ld.shared.u32 %r30, [%r4];", "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r30}, [%r3];"]
+    {
+        for (waits, is_race) in [("", true), ("cp.async.wait_all;", false)] {
+            let body = format!("{TILE}{copy}{waits} bar.sync 0;\n{read} // LATER\n");
+            assert_race(&body, 32, is_race);
+        }
+    }
+    // The shared memory of the next block has no copies.
+    let mut options = KernelLaunch::new([2, 1, 1], [32, 1, 1]);
+    options.checks_races = true;
+    let read_first = format!("{TILE}ld.shared.u32 %r30, [%r3]; bar.sync 0; {copy}");
+    assert!(launch(&module(&read_first), options, &[vec![0; 4096]]).result.faults.is_empty());
+}
+
+#[test]
+fn a_copy_without_a_wait_is_named_by_its_thread() {
+    let source = include_str!("../../machine/r18_cpasync_without_wait.ptx");
+    let mut options = KernelLaunch::new([1; 3], [32, 1, 1]);
+    (options.checks_races, options.checks_uninitialized) = (true, true);
+    let launched = launch(source, options, &[vec![0; 512], vec![0; 512]]);
+    assert_eq!(launched.result.fault_count, 1);
+    let expected =
+        "race: thread (0, 0, 0) copies to 0xfe000000 in line 11, and has not waited for the copy";
+    assert_eq!(launched.result.faults[0].to_string(), expected);
 }
 
 #[test]
