@@ -14,7 +14,7 @@ use super::memory::{
 use super::races::{Performer, Race, RaceCheck, SharedAccess};
 use super::registers::{Origin, Origins, Registers};
 use super::warp::{Event, Path, Warp, lanes};
-use super::{LaunchCounts, LaunchWatch, MemoryAccess, MemoryObserver, Unjudged};
+use super::{LaunchCounts, LaunchWatch, MemoryAccess, MemoryObserver};
 use crate::module::StatementId;
 use crate::run::WarpTensorMemory;
 use warpload::lane::{LANES, LaneMask};
@@ -144,8 +144,8 @@ pub(super) struct Engine<'e> {
     pub(super) is_interrupted: bool,
     /// Whether a `trap` ended the launch.
     pub(super) is_trapped: bool,
-    /// What was executed and is not judged.
-    pub(super) unjudged: Unjudged,
+    /// The first barrier that opened without lanes of a warp that arrived at it: they ended elsewhere.
+    pub(super) partial_barrier: Option<StatementId>,
     /// The work since the last look at `watch`.
     pub(super) worked: u64,
     /// Whether a wait has failed. Another warp gets a turn then, to complete it.
@@ -164,8 +164,9 @@ struct Barrier {
     waiting: Vec<(usize, Path, BarrierKind)>,
     /// The threads that have arrived, one mask for each warp.
     arrived: Vec<u32>,
-    /// The threads of each warp when its first ones arrived, of barriers that whole warps must execute.
-    expected: Vec<u32>,
+    /// The threads of each warp when its first ones arrived, and where these are, of barriers that whole warps must
+    /// execute.
+    expected: Vec<(u32, u32)>,
     /// The number of threads that must arrive; all if `None`.
     threads: Option<u32>,
     /// For the race detector: the arrivals in order, as warp, lanes and moment.
@@ -374,7 +375,8 @@ impl Engine<'_> {
     pub(super) fn run(&mut self) -> Result<(), StatementId> {
         let mut warps: Vec<Warp> = Vec::new();
         let arrived = vec![0; self.shape.warps() as usize];
-        let empty = Barrier { expected: arrived.clone(), arrived, ..Barrier::default() };
+        let expected = vec![(0, 0); arrived.len()];
+        let empty = Barrier { expected, arrived, ..Barrier::default() };
         let mut barriers = vec![empty; BARRIERS];
         let [nx, ny, nz] = self.shape.blocks;
         if let Some(block) = self.only_block {
@@ -426,7 +428,7 @@ impl Engine<'_> {
         for barrier in &mut *barriers {
             barrier.waiting.clear();
             barrier.arrived.fill(0);
-            barrier.expected.fill(0);
+            barrier.expected.fill((0, 0));
             barrier.threads = None;
             barrier.arrivals.clear();
         }
@@ -510,7 +512,7 @@ impl Engine<'_> {
         let threads = op.threads.map(|slot| registers.get::<u32>(slot)[lane]);
         let Some(barrier) = barriers.get_mut(id) else { return false };
         if op.is_aligned && barrier.arrived[warp] == 0 {
-            barrier.expected[warp] = warps[warp].alive;
+            barrier.expected[warp] = (warps[warp].alive, path.pc);
         }
         barrier.arrived[warp] |= path.mask;
         if let Some(races) = &mut self.races {
@@ -538,8 +540,10 @@ impl Engine<'_> {
         }
         barrier.reduce(self.code, warps);
         let mut counted = barrier.expected.iter().zip(&barrier.arrived);
-        self.unjudged.partial_barriers |=
-            counted.any(|(expected, arrived)| expected & !arrived != 0);
+        if let Some(((_, pc), _)) = counted.find(|((lanes, _), arrived)| lanes & !**arrived != 0) {
+            let statement = self.code.ops[*pc as usize].statement;
+            self.partial_barrier.get_or_insert(statement);
+        }
         barrier.open(warps);
         is_whole
     }
@@ -612,7 +616,7 @@ impl Barrier {
             warps[warp].pass_barrier(path);
         }
         self.arrived.fill(0);
-        self.expected.fill(0);
+        self.expected.fill((0, 0));
         self.threads = None;
     }
 

@@ -405,18 +405,21 @@ impl KernelResult {
                     (true, false) => " in what was executed",
                     (false, _) => " so far",
                 };
+                let barrier = self.partial_barrier.map(|line| {
+                    format!("the barrier in line {line}, which part of a warp jumped over,")
+                });
                 let unchecked = [
-                    (!self.checks_races, "races", "were"),
-                    (!self.checks_uninitialized, "uninitialized memory", "was"),
-                    (self.unjudged.partial_barriers, "barriers of parts of a warp", "were"),
+                    (!self.checks_races).then(|| ("races".to_owned(), "were")),
+                    (!self.checks_uninitialized)
+                        .then(|| ("uninitialized memory".to_owned(), "was")),
+                    barrier.map(|barrier| (barrier, "was")),
                 ];
-                let unchecked = unchecked.into_iter().filter(|unchecked| unchecked.0);
-                let unchecked: Vec<_> = unchecked.map(|(_, what, verb)| (what, verb)).collect();
+                let unchecked: Vec<_> = unchecked.into_iter().flatten().collect();
                 match &unchecked[..] {
                     [] => format!("no faults{of}"),
                     [(what, verb)] => format!("no faults{of}; {what} {verb} not checked"),
                     [first @ .., (last, _)] => {
-                        let first: Vec<&str> = first.iter().map(|(what, _)| *what).collect();
+                        let first: Vec<&str> = first.iter().map(|(what, _)| &**what).collect();
                         format!("no faults{of}; {} and {last} were not checked", first.join(", "))
                     }
                 }
@@ -426,15 +429,6 @@ impl KernelResult {
             (count, _) => format!("{count} faults"),
         }
     }
-}
-
-/// What a launch executed and no check judges. [`KernelResult::verdict`] names it if there are no faults.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Unjudged {
-    /// A `bar` that threads of a warp waited at while others of it ended elsewhere. The PTX ISA wants whole warps;
-    /// hardware since SM 7.0 does not wait for those that have ended.
-    pub partial_barriers: bool,
 }
 
 /// The result of a launch.
@@ -456,8 +450,9 @@ pub struct KernelResult {
     pub checks_races: bool,
     /// Whether loads of uninitialized memory were checked.
     pub checks_uninitialized: bool,
-    /// What was executed and is not judged.
-    pub unjudged: Unjudged,
+    /// The line of the first `bar` that threads of a warp waited at while others of it jumped over it and ended. The PTX
+    /// ISA wants whole warps; hardware since SM 7.0 does not wait for threads that have ended. No check judges this.
+    pub partial_barrier: Option<u32>,
     /// The unsupported instructions that were reached, in the order of the text.
     pub skipped: Vec<SkippedInstruction>,
     /// The unknown bytes of buffers, of an image and of variables that the launch has written, in the order of their
@@ -737,7 +732,7 @@ impl<'m> Kernel<'m> {
             only_block: launch.only_block,
             is_interrupted: false,
             is_trapped: false,
-            unjudged: Unjudged::default(),
+            partial_barrier: None,
             worked: 0,
             yields: false,
             races: launch.checks_races.then(RaceCheck::default),
@@ -786,7 +781,7 @@ impl<'m> Kernel<'m> {
             has_ended: ended.is_ok() || engine.is_trapped,
             checks_races: launch.checks_races,
             checks_uninitialized: launch.checks_uninitialized,
-            unjudged: engine.unjudged,
+            partial_barrier: engine.partial_barrier.map(|barrier| self.written(barrier, &lines).0),
         };
         let statement = match ended {
             Err(statement) if !engine.is_trapped => statement,

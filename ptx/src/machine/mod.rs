@@ -69,7 +69,7 @@ pub use self::fault::{
 pub use self::fill::{Fill, FillError};
 pub use self::launch::{
     FaultTotal, Kernel, KernelError, KernelLaunch, KernelResult, LaunchCounts, LaunchWatch,
-    MemoryAccess, MemoryObserver, RegisterLanes, SkippedInstruction, Unjudged,
+    MemoryAccess, MemoryObserver, RegisterLanes, SkippedInstruction,
 };
 pub use self::memory::{
     AllocationError, AllocationSide, AllocationUse, DeviceMemory, NearestAllocation, TooMuchMemory,

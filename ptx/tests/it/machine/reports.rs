@@ -105,8 +105,16 @@ fn a_clean_run_says_what_was_checked() {
     for (body, races, expected) in [
         (copy, true, "no faults"),
         (copy, false, "no faults; races were not checked"),
-        (barrier, true, "no faults; barriers of parts of a warp were not checked"),
-        (barrier, false, "no faults; races and barriers of parts of a warp were not checked"),
+        (
+            barrier,
+            true,
+            "no faults; the barrier in line 8, which part of a warp jumped over, was not checked",
+        ),
+        (
+            barrier,
+            false,
+            "no faults; races and the barrier in line 8, which part of a warp jumped over, were not checked",
+        ),
         (exits, true, "no faults"),
         ("bar.sync 0;", true, "no faults"),
     ] {
