@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use warpload_encoding::{Decoded, Instruction};
 
-use super::replayed::Replayed;
+use crate::row::{AccessKind, Row};
+use crate::summary::Summary;
 use warpload_binary::sass::{Functions, SourceLine};
-use warpload_trace::{MemoryOperation, OperationKind};
 
 /// The result of looking up a program counter in the cubins.
 pub(super) enum Answer {
@@ -37,20 +37,21 @@ pub(super) fn look_up(
     functions: &Functions,
     kernel: &str,
     pc: u32,
-    operation: &MemoryOperation,
+    opcode: &str,
+    is_load: bool,
 ) -> Answer {
     let Some(function) = functions.get(kernel) else { return Answer::NoKernel };
     let Some(located) = function.at(pc.into()) else { return Answer::NoInstruction };
     let Decoded::Load(load) = Instruction::decode(located.word, located.sm) else {
         // Only loads can be decoded and compared.
-        return match operation.kind {
-            OperationKind::Load => Answer::OtherOpcode(None),
-            _ => Answer::Here(None, located.source),
+        return match is_load {
+            true => Answer::OtherOpcode(None),
+            false => Answer::Here(None, located.source),
         };
     };
-    let opcode = load.opcode();
-    if opcode.as_str() != &*operation.opcode {
-        return Answer::OtherOpcode(Some(opcode.as_str().to_owned()));
+    let found = load.opcode();
+    if found.as_str() != opcode {
+        return Answer::OtherOpcode(Some(found.as_str().to_owned()));
     }
     Answer::Here(Some(load.to_string().into()), located.source)
 }
@@ -85,24 +86,23 @@ pub struct CodeMismatch {
     pub found: String,
 }
 
-impl Replayed<'_> {
-    /// Compares the replayed loads, stores, atomics and copies with the cubins in the options; `None` without cubins.
+impl CodeCheck {
+    /// Compares the rows of a replay of a trace with the cubins of its kernels.
     #[must_use]
-    pub fn code_check(&self) -> Option<CodeCheck> {
-        let functions = self.options().get_functions()?;
-        let mut check = CodeCheck::default();
-        let (mut missing, mut seen) = (BTreeSet::new(), BTreeSet::new());
-        for row in self.program_counters().chain(self.stores()).chain(self.copies()) {
-            let (kernel, opcode) = (&row.summary.kernel, &row.summary.opcode);
-            let found = match look_up(functions, kernel, row.pc, row.operation) {
+    pub fn new(summary: &Summary, functions: &Functions) -> Self {
+        let mut check = Self::default();
+        let mut missing = BTreeSet::new();
+        // A kernel can be launched many times, but counts once.
+        for row in &summary.by_kernel().rows {
+            let Row { kernel, opcode, kind, .. } = row;
+            let pc = row.pc.0 as u32;
+            let found = match look_up(functions, kernel, pc, opcode, *kind == AccessKind::Load) {
                 Answer::NoKernel => {
                     if missing.insert(Arc::clone(kernel)) {
                         check.missing.push(Arc::clone(kernel));
                     }
                     continue;
                 }
-                // A kernel can be launched many times, but counts once.
-                _ if !seen.insert((Arc::clone(kernel), row.pc, Arc::clone(opcode))) => continue,
                 Answer::Here(..) => None,
                 Answer::NoInstruction => {
                     check.outside += 1;
@@ -116,9 +116,9 @@ impl Replayed<'_> {
             check.program_counters += 1;
             if let (Some(found), None) = (found, &check.first) {
                 let (kernel, opcode) = (Arc::clone(kernel), Arc::clone(opcode));
-                check.first = Some(CodeMismatch { kernel, pc: row.pc, opcode, found });
+                check.first = Some(CodeMismatch { kernel, pc, opcode, found });
             }
         }
-        Some(check)
+        check
     }
 }

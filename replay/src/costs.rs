@@ -9,7 +9,6 @@ use std::ops::Range;
 use crate::compare::repeats;
 use crate::traffic::Traffic;
 use warpload::lane::{LANES, LaneMask};
-use warpload::load::LoadOp;
 use warpload::memory::{AddressMap, AddressSpace, GenericAddress, Space, WarpAddresses, Width};
 
 /// The cost of one load in each memory. Out-of-bounds lanes do not count.
@@ -138,20 +137,13 @@ pub(super) struct SpaceCosts {
 }
 
 impl SpaceCosts {
-    /// The cost for lanes that are neither out of bounds nor in global memory.
+    /// The cost for lanes that are neither out of bounds nor in global memory, with their addresses.
     #[inline]
-    pub(super) fn new(
-        rules: SharedRules,
-        op: LoadOp,
-        lanes: LaneMask,
-        addresses: &WarpAddresses,
-        map: &AddressMap,
-    ) -> Self {
-        if lanes.is_empty() {
+    pub(super) fn new(space: AddressSpace, offsets: &Offsets<'_>, map: &AddressMap) -> Self {
+        if offsets.lanes.is_empty() {
             return Self::default();
         }
-        let offsets = Offsets { lanes, addresses, base: 0, width: op.width, rules };
-        match op.space {
+        match space {
             AddressSpace::Shared => Self { shared: Some(offsets.shared()), ..Self::default() },
             AddressSpace::Local => Self { local: Some(offsets.local()), ..Self::default() },
             AddressSpace::Constant { .. } => {
@@ -161,8 +153,8 @@ impl SpaceCosts {
             AddressSpace::Generic => {
                 // Lanes neither out of bounds nor in global memory are in a window.
                 let shared = offsets.in_shared_window(map);
-                let local = lanes & !shared.lanes;
-                let local = Offsets { lanes: local, base: map.local().base, ..offsets };
+                let local = offsets.lanes & !shared.lanes;
+                let local = Offsets { lanes: local, base: map.local().base, ..*offsets };
                 Self {
                     shared: (!shared.lanes.is_empty()).then(|| shared.shared()),
                     local: (!local.lanes.is_empty()).then(|| local.local()),

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::costs::{LoadCosts, SpaceCosts};
+use super::costs::{LoadCosts, Offsets, SpaceCosts};
 use super::options::{ReplayData, ReplayOptions, Selection};
 use super::traffic::Traffic;
-use crate::replayed::{ReplayError, maps};
+use crate::replay::{ReplayError, maps};
 use crate::worker::{execute, has_public_values, served};
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{LaneAddresses, Loaded};
@@ -153,13 +153,15 @@ impl<'a> LoadExecutor<'a> {
         let is_global = record.has_addresses() && operation.reaches_global();
         let global = is_global
             .then(|| Traffic::of_lanes(&lanes.addresses, loaded.global, op.width, &mut ()));
-        let SpaceCosts { shared, local, constant } = SpaceCosts::new(
-            self.options.get_shared_rules(),
-            op,
-            served & !loaded.global,
-            &lanes.addresses,
-            memory.map(),
-        );
+        let offsets = Offsets {
+            lanes: served & !loaded.global,
+            addresses: &lanes.addresses,
+            base: 0,
+            width: op.width,
+            rules: self.options.get_shared_rules(),
+        };
+        let SpaceCosts { shared, local, constant } =
+            SpaceCosts::new(op.space, &offsets, memory.map());
         let costs = LoadCosts { global, shared, local, constant };
         Some(ExecutedLoad { executing: lanes.executing, loaded, costs })
     }

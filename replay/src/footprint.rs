@@ -3,7 +3,7 @@
 
 use roaring::RoaringTreemap;
 
-use super::observe::ReplayObserver;
+use super::counters::FootprintCounts;
 use super::traffic::{LINE_BYTES, TouchSink};
 
 /// Bytes of a page of global memory.
@@ -20,6 +20,10 @@ pub(super) struct Footprint {
 impl Footprint {
     pub(super) fn add(&mut self, other: Self) {
         self.lines |= other.lines;
+    }
+
+    pub(super) fn counts(&self) -> FootprintCounts {
+        FootprintCounts { pages: self.pages().len(), lines: self.lines.len() }
     }
 
     /// The pages of the lines. Goes run by run, because a few bytes of a file can be billions of lines. Adds short runs
@@ -160,21 +164,15 @@ impl LineCollector {
     }
 }
 
-/// For loads: collects lines, and shows sectors to an observer.
-impl<O: ReplayObserver> TouchSink for (&mut LineCollector, &mut O) {
+impl TouchSink for LineCollector {
     #[inline]
     fn add_line(&mut self, line: u64) {
-        self.0.add(line);
+        self.add(line);
     }
 
     #[inline]
     fn add_lines(&mut self, first: u64, last: u64) {
-        self.0.add_range(first, last);
-    }
-
-    #[inline]
-    fn add_sectors(&mut self, line: u64, sectors: u64) {
-        self.1.sectors(line, sectors);
+        self.add_range(first, last);
     }
 }
 

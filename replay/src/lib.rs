@@ -1,8 +1,8 @@
 //! Replays binary traces: executes every load, and counts, checks and digests it, block by block and in parallel.
 //!
-//! [`replay`] returns a [`Replayed`], and its [`Summary`] holds the results. A replay of one shard gives a
-//! [`PartialSummary`]; partial summaries merge into the summary of the whole. A [`ReplayObserver`] sees each access of
-//! a replay, and a [`LoadExecutor`] executes one load at a time. `warpload-report` shows a replay as a page of HTML.
+//! [`replay()`] returns a [`Summary`]: counts, and a [`Row`] for each instruction that accesses memory. The summaries of
+//! shards [merge](Summary::merge) into the summary of the whole. A [`LoadExecutor`] executes one load at a time.
+//! `warpload-report` shows a summary as text and as a page of HTML.
 //!
 //! Without the feature `traces`, only [`LoadCosts`] and [`LanePattern`] remain. They build for WebAssembly, because
 //! they need no C library.
@@ -24,22 +24,20 @@ mod footprint;
 #[cfg(feature = "traces")]
 mod glob;
 #[cfg(feature = "traces")]
-mod observe;
+mod launch_counts;
 #[cfg(feature = "traces")]
 mod options;
 mod pattern;
 #[cfg(feature = "traces")]
 mod remarks;
 #[cfg(feature = "traces")]
-mod replayed;
+mod replay;
 #[cfg(feature = "traces")]
 mod request;
 #[cfg(feature = "traces")]
-mod reuse;
+mod row;
 #[cfg(feature = "traces")]
 mod selected;
-#[cfg(feature = "traces")]
-mod statistics;
 #[cfg(feature = "traces")]
 mod summary;
 mod traffic;
@@ -48,13 +46,12 @@ mod worker;
 
 #[cfg(feature = "traces")]
 pub use self::code::{CodeCheck, CodeMismatch};
-pub use self::costs::{BANKS, LoadCosts, SharedRules, Wavefront, shared_wavefronts};
+pub use self::costs::{AccessCost, BANKS, LoadCosts, SharedRules, Wavefront, shared_wavefronts};
 #[cfg(feature = "traces")]
 pub use self::counters::{
-    Addition, ConstantCounts, CounterRow, FaultCounts, FootprintCounts, KnownSum, LdgstsCounts,
-    LoadCounts, LocalCounts, PcColumn, PcSharedCounts, PcSummary, PcValue, ReuseCounts,
-    SectorSummary, SharedCounts, SkippedCounts, SpaceCounts, TmaCounts, TrafficCounts,
-    UniformCounts, counters, pc_counters,
+    AccessCounts, BankWords, ConstantCounts, CounterRow, FaultCounts, FirstFault, FootprintCounts,
+    GlobalCounts, LocalCounts, SharedCounts, SpaceCounts, Spread, TraceCounts, TransferCounts,
+    UniformCounts, ValueCounts, access_counters, trace_counters,
 };
 #[cfg(feature = "traces")]
 pub use self::executor::{ExecutedLoad, LoadExecutor};
@@ -63,30 +60,24 @@ pub use self::footprint::PAGE_BYTES;
 #[cfg(feature = "traces")]
 pub use self::glob::{OpcodePattern, OpcodePatternError};
 #[cfg(feature = "traces")]
-pub use self::observe::{ObservedAccess, ReplayObserver};
-#[cfg(feature = "traces")]
-pub use self::options::{ReplayData, ReplayOptions};
+pub use self::options::{ReplayData, ReplayOptions, Selected, Selection};
 pub use self::pattern::{LanePattern, PatternError, PatternErrorKind};
 #[cfg(feature = "traces")]
 pub use self::remarks::ReplayRemark;
 #[cfg(feature = "traces")]
-pub use self::replayed::{Replayed, replay, replay_observed};
+pub use self::replay::{ReplayError, replay};
 #[cfg(feature = "traces")]
 pub use self::request::{FillWord, ImageConflict, PcRange, PcRangeError, ReplayRequest, SpaceWord};
+#[cfg(feature = "traces")]
+pub use self::row::{AccessKind, Row, RowCode, RowSpace};
 #[cfg(feature = "traces")]
 pub use self::selected::NothingSelected;
 #[cfg(feature = "traces")]
 pub use self::summary::{
-    ComparedRow, Comparison, DifferentSelections, Digest, Hex, KernelSummary, LoadFault,
-    MergeError, PartialError, PartialHead, PartialSummary, ProgramCounter, Summary, ValueMismatch,
-    percent_change,
+    AccessFault, ComparedKind, ComparedRow, Comparison, DifferentSelections, Digest, Hex,
+    LaunchSummary, MergeError, ShardPart, Summary, SummaryError, ValueMismatch, percent_change,
 };
 pub use self::traffic::{LINE_BYTES, SECTOR_BYTES, Traffic};
-pub use crate::costs::AccessCost;
-#[cfg(feature = "traces")]
-pub use crate::options::{Selected, Selection};
-#[cfg(feature = "traces")]
-pub use crate::replayed::ReplayError;
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

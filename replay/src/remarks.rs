@@ -3,8 +3,9 @@
 use std::fmt;
 
 use crate::code::{CodeCheck, CodeMismatch};
-use crate::options::ReplayData;
-use crate::replayed::Replayed;
+use crate::options::{ReplayData, ReplayOptions};
+use crate::row::AccessKind;
+use crate::summary::Summary;
 
 /// The most kernels to name in a remark.
 const NAMED: usize = 8;
@@ -13,9 +14,9 @@ const NAMED: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReplayRemark {
-    /// Loads were selected, and none was counted.
-    NoLoadSelected,
-    /// Lanes of stores and atomics access memory outside of the image.
+    /// Accesses were selected, and none was counted.
+    NothingSelected,
+    /// Lanes of other accesses than loads access memory outside of the image.
     OutsideImage {
         /// The number of lanes.
         lanes: u64,
@@ -26,23 +27,25 @@ pub enum ReplayRemark {
     OtherCode(CodeCheck),
 }
 
-impl Replayed<'_> {
-    /// Returns remarks for the reader of the counts.
+impl ReplayRemark {
+    /// Returns the remarks on a replay with these options.
     #[must_use]
-    pub fn remarks(&self) -> Vec<ReplayRemark> {
+    pub fn all(summary: &Summary, options: &ReplayOptions<'_>) -> Vec<Self> {
         let mut remarks = Vec::new();
-        if self.options().get_selection().is_some() && self.accesses() == 0 {
-            remarks.push(ReplayRemark::NoLoadSelected);
+        let counts = &summary.counts;
+        if summary.selected.is_some() && counts.all().accesses == 0 {
+            remarks.push(Self::NothingSelected);
         }
-        if let ReplayData::Image(_) = self.options().get_data() {
-            let outside = self.stores().map(|row| row.summary.lane_faults.outside_allocation);
-            let lanes = outside.sum();
-            remarks.extend((lanes > 0).then_some(ReplayRemark::OutsideImage { lanes }));
+        if let ReplayData::Image(_) = options.get_data() {
+            let kinds = AccessKind::ALL.into_iter().filter(|kind| *kind != AccessKind::Load);
+            let lanes = kinds.map(|kind| counts.kind(kind).lane_faults.outside_allocation).sum();
+            remarks.extend((lanes > 0).then_some(Self::OutsideImage { lanes }));
         }
-        if let Some(check) = self.code_check() {
+        if let Some(functions) = options.get_functions() {
+            let check = CodeCheck::new(summary, functions);
             let (is_missing, is_other) = (!check.missing.is_empty(), check.first.is_some());
-            remarks.extend(is_missing.then(|| ReplayRemark::MissingKernels(check.clone())));
-            remarks.extend(is_other.then_some(ReplayRemark::OtherCode(check)));
+            remarks.extend(is_missing.then(|| Self::MissingKernels(check.clone())));
+            remarks.extend(is_other.then_some(Self::OtherCode(check)));
         }
         remarks
     }
@@ -51,10 +54,10 @@ impl Replayed<'_> {
 impl fmt::Display for ReplayRemark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoLoadSelected => f.write_str("no memory access is selected"),
+            Self::NothingSelected => f.write_str("no memory access is selected"),
             Self::OutsideImage { lanes } => write!(
                 f,
-                "{lanes} lane{} of stores and atomics outside the image: sectors and wavefronts \
+                "{lanes} lane{} of stores, atomics and copies outside the image: sectors and wavefronts \
                  are counted without them",
                 if *lanes == 1 { "" } else { "s" }
             ),

@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::costs::SharedRules;
 use crate::glob::OpcodePattern;
 use crate::options::{ReplayData, ReplayOptions, Selected, Selection};
-use crate::replayed::ReplayError;
+use crate::replay::ReplayError;
 use warpload::memory::{Fill, Memory, Space, Window};
 use warpload::text::parse_number;
 use warpload_binary::names::{Demangled, NamePattern};

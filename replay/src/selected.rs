@@ -3,8 +3,7 @@
 use warpload_binary::names::{Demangled, did_you_mean, nearest};
 use warpload_trace::{BinaryTrace, OperationKind};
 
-use crate::options::{Selected, Selection};
-use crate::replayed::Replayed;
+use crate::options::{ReplayOptions, Selected, Selection};
 use crate::summary::Summary;
 
 /// A selection without loads. Most likely one of its words is misspelt.
@@ -50,13 +49,17 @@ fn hexadecimal(pcs: &[u32]) -> String {
     pcs.iter().map(|pc| format!("{pc:#x}")).collect::<Vec<_>>().join(" and ")
 }
 
-impl Replayed<'_> {
-    /// Returns why no load was counted although some were selected. `None` if a load was, or if zero is a proper
-    /// answer: no load accesses the selected memory, or none is in the shard.
+impl NothingSelected {
+    /// Returns why a replay of a trace with these options counted nothing although some accesses were selected. `None`
+    /// if it did, or if zero is a proper answer: no access is of the selected memory, or none is in the shard.
     #[must_use]
-    pub fn nothing_selected(&self) -> Option<NothingSelected> {
-        let selection = self.options().get_selection().filter(|_| self.accesses() == 0)?;
-        let trace = self.trace();
+    pub fn find(
+        summary: &Summary,
+        trace: &BinaryTrace,
+        options: &ReplayOptions<'_>,
+    ) -> Option<Self> {
+        let selection = options.get_selection();
+        let selection = selection.filter(|_| summary.counts.all().accesses == 0)?;
         let contents = trace.contents();
         // A shard of a set may not know all kernels.
         let has_all_kernels = contents.kernels.len() == trace.kernels();
@@ -79,7 +82,7 @@ impl Replayed<'_> {
             let nearest = nearest(glob, opcodes);
             return Some(NothingSelected::Opcode { glob: glob.clone(), nearest });
         }
-        if self.options().get_shard().is_some() {
+        if options.get_shard().is_some() {
             return None;
         }
         let found = Counters::find(selection, trace);
@@ -100,7 +103,7 @@ impl Summary {
     #[must_use]
     pub fn nothing_selected(&self) -> Option<NothingSelected> {
         let selected = self.selected.as_ref().filter(|selected| selected.space.is_none())?;
-        let is_nothing = self.counts.accesses() == 0;
+        let is_nothing = self.counts.all().accesses == 0;
         is_nothing.then(|| NothingSelected::Together { selected: selected.clone() })
     }
 }

@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::costs::{AccessCost, SpaceCosts};
-use crate::counters::{Counter, FaultCounts, PcCounts, Spread, TmaCounts, TrafficCounts};
+use crate::costs::{AccessCost, Offsets, SpaceCosts};
+use crate::counters::{
+    AccessCounts, Counter, FirstFault, GlobalCounts, SharedCounts, SpaceCounts, TransferCounts,
+};
 use crate::footprint::LineCollector;
-use crate::observe::{ObservedAccess, ReplayObserver};
+use crate::launch_counts::{AccessKey, KEPT, LaunchCounts};
 use crate::options::{ReplayData, ReplayOptions};
-use crate::statistics::{KEPT, KernelCounts};
-use crate::summary::{Hex, LoadFault, ValueMismatch};
-use crate::traffic::{LINE_BYTES, Traffic};
+use crate::summary::{AccessFault, Hex, ValueMismatch};
+use crate::traffic::Traffic;
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{LaneAddresses, LaneFaultKind, LoadOp, Loaded, load};
 use warpload::machine::Misaligned;
@@ -25,12 +26,11 @@ use warpload_trace::binary::{BlockBuffers, MemoryRecord, TraceBlock, TraceError}
 use warpload_trace::{MemoryOperation, OperationKind};
 
 /// The results for some of the blocks. The size depends on these blocks' kernels, not on all kernels.
-pub(super) struct WorkerCounts<O> {
-    pub(super) kernels: BTreeMap<u32, KernelCounts>,
+pub(super) struct WorkerCounts {
+    pub(super) launches: BTreeMap<u32, LaunchCounts>,
     pub(super) digest: u64,
-    pub(super) faults: Vec<LoadFault>,
+    pub(super) faults: Vec<AccessFault>,
     pub(super) mismatches: Vec<ValueMismatch>,
-    pub(super) observer: O,
     /// The lines that loads of the current kernel touch. One collector serves block after block, because a loop touches
     /// the same lines in many.
     lines: LineCollector,
@@ -39,14 +39,13 @@ pub(super) struct WorkerCounts<O> {
     pub(super) buffers: BlockBuffers,
 }
 
-impl<O: ReplayObserver> WorkerCounts<O> {
-    pub(super) fn new(observer: O) -> Self {
+impl WorkerCounts {
+    pub(super) fn new() -> Self {
         Self {
-            kernels: BTreeMap::new(),
+            launches: BTreeMap::new(),
             digest: 0,
             faults: Vec::new(),
             mismatches: Vec::new(),
-            observer,
             lines: LineCollector::default(),
             kernel: None,
             buffers: BlockBuffers::default(),
@@ -65,41 +64,41 @@ impl<O: ReplayObserver> WorkerCounts<O> {
     pub(super) fn end_kernel(&mut self) {
         if let Some(kernel) = self.kernel.take() {
             let lines = self.lines.take();
-            self.kernels.entry(kernel).or_default().footprint.add(lines);
+            self.launches.entry(kernel).or_default().footprint.add(lines);
         }
     }
 }
 
 /// Replays some memory instructions of a block.
-pub(super) struct Worker<'b, 't, O> {
+pub(super) struct Worker<'b, 't> {
     block: &'b TraceBlock<'t>,
     /// The name of the block's kernel.
     kernel: &'b Arc<str>,
     options: &'b ReplayOptions<'b>,
-    per_pc: FxHashMap<(u32, u16), PcCounts>,
+    rows: FxHashMap<AccessKey, AccessCounts>,
     /// The lanes of the current instruction.
     lanes: LaneAddresses,
     /// The loaded registers.
     values: [LaneValues; Width::MAX_REGISTERS],
-    counts: KernelCounts,
-    found: &'b mut WorkerCounts<O>,
+    counts: LaunchCounts,
+    found: &'b mut WorkerCounts,
 }
 
-impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
+impl<'b, 't> Worker<'b, 't> {
     pub(super) fn new(
         block: &'b TraceBlock<'t>,
         kernel: &'b Arc<str>,
         options: &'b ReplayOptions<'b>,
-        found: &'b mut WorkerCounts<O>,
+        found: &'b mut WorkerCounts,
     ) -> Self {
         Self {
             block,
             kernel,
             options,
-            per_pc: FxHashMap::default(),
+            rows: FxHashMap::default(),
             lanes: LaneAddresses::NONE,
             values: [[0; LANES]; Width::MAX_REGISTERS],
-            counts: KernelCounts::default(),
+            counts: LaunchCounts::default(),
             found,
         }
     }
@@ -109,9 +108,8 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
         mut self,
         part: Range<usize>,
         memory: &M,
-    ) -> Result<KernelCounts, TraceError> {
+    ) -> Result<LaunchCounts, TraceError> {
         self.pass(&part)?;
-        self.found.observer.begin(self.block.raw(), part.len());
         for i in part {
             let traced = self.block.record(i)?;
             let operation = traced.operation();
@@ -123,13 +121,13 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
                 _ => self.other(&traced),
             }
         }
-        let Self { mut counts, per_pc, .. } = self;
-        counts.per_pc = per_pc.into_iter().collect();
-        counts.per_pc.sort_unstable_by_key(|(key, _)| *key);
+        let Self { mut counts, rows, .. } = self;
+        counts.rows = rows.into_iter().collect();
+        counts.rows.sort_unstable_by_key(|(key, _)| *key);
         Ok(counts)
     }
 
-    /// Counts all instructions of a part, and as skipped the ones without a record. Instructions without a record
+    /// Counts all instructions of a part, and as others the ones without a record. Instructions without a record
     /// belong to the part with the previous record; before the block's first record, to the first part.
     fn pass(&mut self, part: &Range<usize>) -> Result<(), TraceError> {
         let raw = self.block.raw();
@@ -141,26 +139,26 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
         };
         // Records ascend.
         let counts = &mut self.counts.counts;
-        counts.records = u64::from(to.saturating_sub(from));
-        counts.skipped.other = counts.records - part.len() as u64;
+        counts.instructions = u64::from(to.saturating_sub(from));
+        counts.others = counts.instructions - part.len() as u64;
         Ok(())
     }
 
     /// Counts an instruction that is not a load, store, atomic or copy.
     fn other(&mut self, traced: &MemoryRecord<'_>) {
         let counts = &mut self.counts.counts;
-        counts.skipped.other += 1;
+        counts.others += 1;
         match traced.operation().kind {
             OperationKind::Transfer => {
                 let (addresses, bytes) = traced.transfer().unwrap_or_default();
-                counts.tma.add(&Some(TmaCounts { records: 1, addresses, bytes }));
+                counts.transfers.add(&TransferCounts { instructions: 1, addresses, bytes });
             }
             _ => *self.counts.others.entry(traced.operation).or_default() += 1,
         }
     }
 
-    /// Counts a record of a copy from global to shared memory. Only its addresses reveal the side, because the opcode
-    /// is the same.
+    /// Counts one side of a copy from global to shared memory. Only its addresses reveal the side, because the opcode is
+    /// the same.
     fn copy<M: LoadMemory>(
         &mut self,
         traced: &MemoryRecord<'_>,
@@ -168,45 +166,33 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
         memory: &M,
     ) {
         let executing = set_lanes(traced, &mut self.lanes);
-        self.counts.counts.skipped.other += 1;
         let has_addresses = !executing.is_empty() && traced.has_addresses();
         let offsets =
             has_addresses.then(|| shared_offsets(&self.lanes, memory.map().shared())).flatten();
-        let side = if offsets.is_some() { Space::Shared } else { Space::Global };
-        if let Some(selection) = self.options.get_selection()
-            && !selection.has(self.block.raw().kernel, traced, has_addresses.then_some(side))
-        {
-            return;
-        }
-        let counts = &mut self.counts.counts;
-        let copies = counts.ldgsts.get_or_insert_default();
-        copies.records += 1;
-        let lanes = u64::from(executing.count());
-        copies.lanes += lanes;
-        if !has_addresses {
-            return;
-        }
-        let width = operation.width;
-        let row = self.per_pc.entry((traced.pc, traced.operation)).or_default();
+        let is_shared_side = offsets.is_some();
+        let side = if is_shared_side { Space::Shared } else { Space::Global };
+        let space = if is_shared_side { AddressSpace::Shared } else { AddressSpace::Global };
+        let op = LoadOp { space, ..operation.load_op() };
         if let Some(offsets) = offsets {
-            let op = LoadOp { space: AddressSpace::Shared, ..operation.load_op() };
             self.lanes.addresses = offsets;
-            let (lanes, rules) = (&self.lanes, self.options.get_shared_rules());
-            let loaded = load(op, lanes, memory, Misaligned::Report, &mut []);
-            let served = served(traced, executing, &loaded);
-            let costs = SpaceCosts::new(rules, op, served, &lanes.addresses, memory.map());
-            copies.count_shared(costs.shared.unwrap_or_default());
-            if let Some(cost) = costs.shared {
-                row.shared.get_or_insert_default().count(cost, false);
-            }
-            self.show(traced, op.space, served, &loaded, costs.shared, memory.map());
-            return;
         }
-        let op = LoadOp { space: AddressSpace::Global, ..operation.load_op() };
-        let loaded = load(op, &self.lanes, memory, Misaligned::Report, &mut []);
-        let traffic = Traffic::of_lanes(&self.lanes.addresses, loaded.global, width, &mut ());
-        copies.count_global(lanes * u64::from(width.bytes()), traffic);
-        row.add(&pc_counts(lanes, traffic, &loaded));
+        let loaded = match has_addresses {
+            true => load(op, &self.lanes, memory, Misaligned::Report, &mut []),
+            false => Loaded::default(),
+        };
+        let loaded = Loaded { first_space: has_addresses.then_some(side), ..loaded };
+        if self.is_selected(traced, loaded.first_space) {
+            self.count(traced, op, is_shared_side, &loaded, memory.map());
+        }
+    }
+
+    /// Whether an access with its first executing lane in `space` is counted; counts it as unselected if not.
+    #[inline]
+    fn is_selected(&mut self, traced: &MemoryRecord<'_>, space: Option<Space>) -> bool {
+        let Some(selection) = self.options.get_selection() else { return true };
+        let is_selected = selection.has(self.block.raw().kernel, traced, space);
+        self.counts.counts.unselected += u64::from(!is_selected);
+        is_selected
     }
 
     /// Executes a load, and counts any access.
@@ -217,43 +203,26 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
         operation: &MemoryOperation,
         memory: &M,
     ) {
-        let (op, is_load) = (operation.load_op(), operation.kind == OperationKind::Load);
+        let is_load = operation.kind == OperationKind::Load;
         // Values are not used without data, and stores load none.
         let has_values = is_load && self.options.has_data() && has_public_values(operation);
         let rows = if has_values { &mut self.values[..] } else { &mut [] };
         let loaded = execute(traced, memory, &mut self.lanes, rows);
-        let kernel = self.block.raw().kernel;
-        if let Some(selection) = self.options.get_selection()
-            && !selection.has(kernel, traced, loaded.first_space)
-        {
-            // The numbers of skipped instructions are the trace's, like that of all instructions.
-            self.count_skipped(operation.kind);
+        if !self.is_selected(traced, loaded.first_space) {
             return;
         }
-        let served = served(traced, self.lanes.executing, &loaded);
+        let served = self.count(traced, operation.load_op(), false, &loaded, memory.map());
         if has_values && traced.has_addresses() {
-            let record = self.block.raw().first_record + u64::from(traced.index);
-            self.digest(record, operation);
+            let instruction = self.block.raw().first_record + u64::from(traced.index);
+            self.digest(instruction, operation);
             // Only an image has the program's data; a fill is made up.
             if let ReplayData::Image(_) = self.options.get_data() {
                 // A matrix load's lanes receive elements of rows that other lanes address, so all executing lanes are
                 // compared.
                 let compared =
                     if operation.matrices.is_some() { self.lanes.executing } else { served };
-                self.check(record, traced, compared);
+                self.check(instruction, traced, compared);
             }
-        }
-        let spaces = self.spaces(traced, served & !loaded.global, &loaded, memory.map());
-        let traffic = self.traffic(op, loaded.global, is_load);
-        let one = self.count(traced, operation.kind, traffic, &loaded, &spaces);
-        if is_load {
-            self.count_load(traced, operation, &loaded, traffic, &one, &spaces);
-            if self.options.counts_reuse() && !loaded.global.is_empty() {
-                self.touch(op, loaded.global);
-            }
-        } else {
-            self.count_skipped(operation.kind);
-            self.count_store(operation.kind, op, &one);
         }
     }
 
@@ -268,8 +237,9 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
 
     /// Compares the lanes' values with the expected ones, if the trace has them. Lanes with a false guard keep their
     /// previous values, which are unknown.
-    fn check(&mut self, record: u64, traced: &MemoryRecord<'_>, compared: LaneMask) {
-        let counts = &mut self.counts.counts;
+    fn check(&mut self, instruction: u64, traced: &MemoryRecord<'_>, compared: LaneMask) {
+        let key = AccessKey { pc: traced.pc, operation: traced.operation, is_shared_side: false };
+        let counts = &mut self.rows.entry(key).or_default().values;
         let before = counts.mismatched_words;
         let registers = traced.operation().registers() as usize;
         for (register, row) in self.values.iter().enumerate().take(registers) {
@@ -286,7 +256,7 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
                 counts.mismatched_words += 1;
                 if self.found.mismatches.len() < KEPT {
                     self.found.mismatches.push(ValueMismatch {
-                        record,
+                        instruction,
                         kernel: Arc::clone(self.kernel),
                         pc: Hex(traced.pc.into()),
                         lane,
@@ -315,175 +285,126 @@ fn digest(row: &LaneValues, place: u64, executing: LaneMask) -> u64 {
     digest
 }
 
-impl<O: ReplayObserver> Worker<'_, '_, O> {
-    /// Counts an access under its program counter. Returns its counts, without memories other than global.
+impl Worker<'_, '_> {
+    /// Counts an access in its row. Returns the lanes that access memory within bounds.
     #[inline]
     fn count(
         &mut self,
         traced: &MemoryRecord<'_>,
-        kind: OperationKind,
-        traffic: Traffic,
+        op: LoadOp,
+        is_shared_side: bool,
         loaded: &Loaded,
-        spaces: &SpaceCosts,
-    ) -> PcCounts {
-        let one = pc_counts(self.lanes.executing.count().into(), traffic, loaded);
-        let row = self.per_pc.entry((traced.pc, traced.operation)).or_default();
-        row.add(&one);
-        let SpaceCosts { shared, local, constant } = *spaces;
-        if let Some(cost) = shared {
-            row.shared.get_or_insert_default().count(cost, kind == OperationKind::Atomic);
+        map: &AddressMap,
+    ) -> LaneMask {
+        let operation = traced.operation();
+        let served = served(traced, self.lanes.executing, loaded);
+        let offsets = Offsets {
+            lanes: served & !loaded.global,
+            addresses: &self.lanes.addresses,
+            base: 0,
+            width: op.width,
+            rules: self.options.get_shared_rules(),
+        };
+        let costs = SpaceCosts::new(op.space, &offsets, map);
+        let traffic = match loaded.global.is_empty() {
+            true => Traffic::default(),
+            false => {
+                let lines = &mut self.found.lines;
+                Traffic::of_lanes(&self.lanes.addresses, loaded.global, op.width, lines)
+            }
+        };
+        let key = AccessKey { pc: traced.pc, operation: traced.operation, is_shared_side };
+        let row = self.rows.entry(key).or_default();
+        let lanes = u64::from(self.lanes.executing.count());
+        row.accesses += 1;
+        row.lanes += lanes;
+        row.bytes += lanes * u64::from(operation.bytes().unwrap_or(0));
+        *space_of(&mut row.by_space, loaded.first_space) += 1;
+        row.width_disagreements += u64::from(traced.width_disagrees);
+        row.values.accesses += u64::from(traced.is_valued);
+        if !traced.has_addresses() {
+            row.unattributable += 1;
+            return served;
         }
-        if let Some(cost) = local {
+        if matches!(op.space, AddressSpace::Global | AddressSpace::Generic) {
+            row.global.get_or_insert_with(GlobalCounts::default).count(traffic);
+        }
+        if let Some(cost) = costs.shared {
+            let shared = row.shared.get_or_insert_default();
+            if operation.kind == OperationKind::Atomic && cost.shares_words {
+                shared.unknown += 1;
+            } else {
+                count_shared(shared, cost, &offsets, op.space, map);
+            }
+        }
+        if let Some(cost) = costs.local {
             row.local.get_or_insert_default().count(cost);
         }
-        if let Some(cost) = constant {
+        if let Some(cost) = costs.constant {
             row.constant.get_or_insert_default().count(cost);
         }
-        one
-    }
-
-    #[inline(always)]
-    fn count_load(
-        &mut self,
-        traced: &MemoryRecord<'_>,
-        operation: &MemoryOperation,
-        loaded: &Loaded,
-        traffic: Traffic,
-        one: &PcCounts,
-        spaces: &SpaceCosts,
-    ) {
-        let counts = &mut self.counts.counts;
-        if let Some(cost) = spaces.shared {
-            counts.shared.count(cost);
+        if operation.uniform && lanes > 0 {
+            row.uniform.broadcast += u64::from(loaded.is_broadcast);
+            row.uniform.divergent += u64::from(!loaded.is_broadcast);
         }
-        if let Some(cost) = spaces.local {
-            counts.local.count(cost);
-        }
-        if let Some(cost) = spaces.constant {
-            counts.constant.count(cost);
-        }
-        counts.loads += 1;
-        counts.lanes += one.lanes;
-        counts.bytes += one.lanes * u64::from(operation.bytes().unwrap_or(0));
-        counts.sectors += traffic.sectors;
-        counts.lines += traffic.lines;
-        counts.ideal_sectors += traffic.ideal_sectors;
-        counts.lane_faults.add(&one.lane_faults);
-        counts.width_disagreements += u64::from(traced.width_disagrees);
-        counts.valued_loads += u64::from(traced.is_valued);
-        let by_space = &mut counts.by_space;
-        *match loaded.first_space {
-            Some(Space::Global) => &mut by_space.global,
-            Some(Space::Local) => &mut by_space.local,
-            Some(Space::Shared) => &mut by_space.shared,
-            Some(Space::Constant { .. }) => &mut by_space.constant,
-            None => &mut by_space.unresolved,
-        } += 1;
-        if !traced.has_addresses() {
-            counts.unattributable += 1;
-        } else if operation.uniform && one.lanes > 0 {
-            counts.uniform.broadcast += u64::from(loaded.is_broadcast);
-            counts.uniform.divergent += u64::from(!loaded.is_broadcast);
-        }
-        let record = self.block.raw().first_record + u64::from(traced.index);
-        for fault in &loaded.faults {
-            if self.found.faults.len() == KEPT {
-                break;
-            }
-            self.found.faults.push(LoadFault {
-                record,
+        if !loaded.faults.is_empty() {
+            let instruction = self.block.raw().first_record + u64::from(traced.index);
+            count_faults(row, loaded, instruction);
+            let left = KEPT - self.found.faults.len();
+            self.found.faults.extend(loaded.faults.iter().take(left).map(|fault| AccessFault {
+                instruction,
                 kernel: Arc::clone(self.kernel),
                 pc: Hex(traced.pc.into()),
                 lane: fault.lane,
                 kind: fault.kind().name().to_owned(),
                 address: Hex(fault.address.0),
-            });
+            }));
         }
+        served
     }
+}
 
-    fn count_skipped(&mut self, kind: OperationKind) {
-        let skipped = &mut self.counts.counts.skipped;
-        match kind {
-            OperationKind::Store => skipped.store += 1,
-            OperationKind::Atomic => skipped.atomic += 1,
-            _ => {}
-        }
+/// The count of a memory.
+#[inline]
+fn space_of(counts: &mut SpaceCounts, space: Option<Space>) -> &mut u64 {
+    match space {
+        Some(Space::Global) => &mut counts.global,
+        Some(Space::Local) => &mut counts.local,
+        Some(Space::Shared) => &mut counts.shared,
+        Some(Space::Constant { .. }) => &mut counts.constant,
+        None => &mut counts.unresolved,
     }
+}
 
-    fn count_store(&mut self, kind: OperationKind, op: LoadOp, one: &PcCounts) {
-        let counts = &mut self.counts.counts;
-        let traffic = match kind {
-            OperationKind::Store => &mut counts.stores,
-            _ => &mut counts.atomics,
-        };
-        traffic.add(&Some(TrafficCounts {
-            count: 1,
-            lanes: one.lanes,
-            bytes: one.lanes * u64::from(op.width.bytes()),
-            sectors: one.sectors.sum,
-            ideal_sectors: one.ideal_sectors,
-        }));
+/// Counts an access to shared memory, and the words of its banks.
+#[inline]
+fn count_shared(
+    shared: &mut SharedCounts,
+    cost: AccessCost,
+    offsets: &Offsets<'_>,
+    space: AddressSpace,
+    map: &AddressMap,
+) {
+    shared.count(cost);
+    let banks = &mut shared.bank_words.0;
+    match space {
+        AddressSpace::Generic => offsets.in_shared_window(map).add_bank_words(banks),
+        _ => offsets.add_bank_words(banks),
     }
+}
 
-    /// Shows an access to the observer. Returns its cost in memories other than global.
-    #[inline]
-    fn spaces(
-        &mut self,
-        traced: &MemoryRecord<'_>,
-        served: LaneMask,
-        loaded: &Loaded,
-        map: &AddressMap,
-    ) -> SpaceCosts {
-        let operation = traced.operation();
-        let (lanes, op) = (&self.lanes, operation.load_op());
-        let rules = self.options.get_shared_rules();
-        let costs = SpaceCosts::new(rules, op, served, &lanes.addresses, map);
-        let is_atomic = operation.kind == OperationKind::Atomic;
-        let shared = costs.shared.filter(|cost| !(is_atomic && cost.shares_words));
-        self.show(traced, op.space, served, loaded, shared, map);
-        costs
-    }
-
-    #[inline]
-    fn show(
-        &mut self,
-        traced: &MemoryRecord<'_>,
-        space: AddressSpace,
-        served: LaneMask,
-        loaded: &Loaded,
-        shared: Option<AccessCost>,
-        map: &AddressMap,
-    ) {
-        let record = self.block.raw().first_record + u64::from(traced.index);
-        let lanes = &self.lanes;
-        let rules = self.options.get_shared_rules();
-        let access =
-            ObservedAccess { record, traced, lanes, loaded, shared, space, rules, served, map };
-        self.found.observer.access(&access);
-    }
-
-    /// The traffic of lanes in global memory. A load's lines are added to the footprint and shown to the observer.
-    #[inline]
-    pub(super) fn traffic(&mut self, op: LoadOp, global: LaneMask, is_load: bool) -> Traffic {
-        if global.is_empty() {
-            return Traffic::default();
-        }
-        let (addresses, width) = (&self.lanes.addresses, op.width);
-        let WorkerCounts { lines, observer, .. } = &mut *self.found;
-        if is_load {
-            Traffic::of_lanes(addresses, global, width, &mut (lines, observer))
-        } else {
-            Traffic::of_lanes(addresses, global, width, &mut ())
-        }
-    }
-
-    /// Counts the touches of a load's lines, for the distance to later touches.
-    pub(super) fn touch(&mut self, op: LoadOp, global: LaneMask) {
-        let rounded = |lane| GenericAddress(self.lanes.addresses.of(lane)).align_down(op.width).0;
-        let mut lines: Vec<u64> = global.lanes().map(|lane| rounded(lane) / LINE_BYTES).collect();
-        lines.sort_unstable();
-        lines.dedup();
-        self.counts.reuse.touch(&lines);
+#[cold]
+fn count_faults(row: &mut AccessCounts, loaded: &Loaded, instruction: u64) {
+    for fault in &loaded.faults {
+        row.lane_faults[fault.kind()] += 1;
+        row.first_fault.get_or_insert_with(|| {
+            Box::new(FirstFault {
+                instruction,
+                lane: fault.lane,
+                kind: fault.kind().name().into(),
+                address: Hex(fault.address.0),
+            })
+        });
     }
 }
 
@@ -508,23 +429,6 @@ fn shared_offsets(lanes: &LaneAddresses, window: Window) -> Option<WarpAddresses
         };
     }
     Some(WarpAddresses::Each(offsets))
-}
-
-/// The counts of one access for its program counter, without memories other than global.
-#[inline]
-fn pc_counts(lanes: u64, traffic: Traffic, loaded: &Loaded) -> PcCounts {
-    let mut lane_faults = FaultCounts::default();
-    for fault in &loaded.faults {
-        lane_faults[fault.kind()] += 1;
-    }
-    PcCounts {
-        loads: 1,
-        lanes,
-        sectors: Spread::of_one(traffic.sectors),
-        ideal_sectors: traffic.ideal_sectors,
-        lane_faults,
-        ..PcCounts::default()
-    }
 }
 
 /// Whether values can be loaded. Excludes matrices with an unpublished distribution over the lanes.

@@ -1,42 +1,44 @@
 //! [`Comparison`]: the changes between two replays.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::{Hex, Summary};
-use crate::counters::{LdgstsCounts, PcSummary, TrafficCounts};
+use crate::counters::AccessCounts;
 use crate::options::Selected;
+use crate::row::{AccessKind, Row, RowSpace};
 
-/// Two replays, A and B, program counter by program counter.
+/// Two replays, A and B, instruction by instruction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// All loads.
-    pub loads: [u64; 2],
-    /// Their sectors of global memory.
+    /// The accesses of each kind, as far as either replay has some.
+    pub kinds: Vec<ComparedKind>,
+    /// The difference of the sectors and wavefronts of all accesses in percent of A's; `None` if A has none and B has
+    /// some.
+    pub change: Option<f64>,
+    /// The instructions by kernel name, program counter, opcode, kind and space; the largest change first.
+    pub rows: Vec<ComparedRow>,
+}
+
+/// The accesses of one kind in two replays.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ComparedKind {
+    /// What they do.
+    pub kind: AccessKind,
+    /// Their number.
+    pub accesses: [u64; 2],
+    /// Their sectors of global and local memory.
     pub sectors: [u64; 2],
     /// Their wavefronts of shared memory.
     pub wavefronts: [u64; 2],
-    /// The records of copies from global to shared memory.
-    pub copies: [u64; 2],
-    /// Their sectors of global memory; 0 if the trace does not have them.
-    pub copy_sectors: [u64; 2],
-    /// Their wavefronts of shared memory; 0 if the trace does not have them.
-    pub copy_wavefronts: [u64; 2],
-    /// The number of stores and atomics.
-    pub stores: [u64; 2],
-    /// Their sectors of global memory.
-    pub store_sectors: [u64; 2],
-    /// Their wavefronts of shared memory.
-    pub store_wavefronts: [u64; 2],
-    /// Loads, stores, atomics and copies by kernel name, program counter and opcode, the largest change first.
-    pub per_pc: Vec<ComparedRow>,
 }
 
-/// The accesses of one program counter in two replays: loads, stores, atomics or copies. Launches of kernels with the same name are added up. A
-/// replay without this program counter has `None` as counts.
+/// The accesses of one instruction in two replays. Launches of kernels with the same name are added up. A replay without
+/// this instruction has `None` as counts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ComparedRow {
@@ -47,28 +49,34 @@ pub struct ComparedRow {
     pub demangled: Option<Arc<str>>,
     /// The program counter.
     pub pc: Hex,
+    /// The place of the instruction as it is shown: a program counter, or a line of PTX.
+    #[serde(skip)]
+    pub place: String,
     /// The opcode with its modifiers.
     pub opcode: Arc<str>,
+    /// What it does.
+    pub kind: AccessKind,
+    /// The address space of its addresses.
+    pub space: RowSpace,
     /// The number of its accesses.
-    pub loads: [Option<u64>; 2],
-    /// Their sectors of global memory.
+    pub accesses: [Option<u64>; 2],
+    /// Their sectors of global and local memory.
     pub sectors: [Option<u64>; 2],
     /// Their wavefronts of shared memory.
     pub wavefronts: [Option<u64>; 2],
-    /// The difference of sectors and wavefronts together in percent of A's; `None` if A has none and B
-    /// has some.
+    /// The difference of sectors and wavefronts together in percent of A's; `None` if A has none and B has some.
     pub change: Option<f64>,
 }
 
-/// Why two replays cannot be compared: they counted different loads.
+/// Why two replays cannot be compared: they counted different accesses.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the replays counted different loads: {} in the first, {} in the second; expected the same selection",
+    "the replays counted different accesses: {} in the first, {} in the second; expected the same selection",
     in_words(&selections[0]),
     in_words(&selections[1])
 )]
 pub struct DifferentSelections {
-    /// The selections; `None` for a replay that counted all loads.
+    /// The selections; `None` for a replay that counted all accesses.
     pub selections: Box<[Option<Selected>; 2]>,
 }
 
@@ -80,101 +88,84 @@ impl Comparison {
     /// Compares the summaries of two whole replays.
     ///
     /// # Errors
-    /// Returns [`DifferentSelections`] if they did not count the same loads.
+    /// Returns [`DifferentSelections`] if they did not count the same accesses.
     pub fn new(a: &Summary, b: &Summary) -> Result<Self, DifferentSelections> {
         if a.selected != b.selected {
             let selections = Box::new([a, b].map(|summary| summary.selected.clone()));
             return Err(DifferentSelections { selections });
         }
+        let both = [a.by_kernel(), b.by_kernel()];
         let mut rows = BTreeMap::new();
-        let mut demangled = HashMap::new();
-        for (side, summary) in [a, b].into_iter().enumerate() {
-            let stores = summary.per_pc_stores.iter().chain(&summary.per_pc_copies);
-            for row in summary.per_pc.iter().chain(stores) {
-                let key = (&row.kernel, row.pc, &row.opcode);
-                rows.entry(key).or_insert_with(|| ComparedRow::new(row)).add(side, row);
+        let mut demangled = BTreeMap::new();
+        for (side, summary) in both.iter().enumerate() {
+            for row in &summary.rows {
+                let key = (&row.kernel, row.pc, row.kind, &row.opcode, row.space);
+                rows.entry(key).or_insert_with(|| ComparedRow::new(row)).add(side, &row.counts);
             }
-            for kernel in &summary.kernels {
-                if let Some(form) = &kernel.demangled {
-                    demangled.insert(&kernel.name, form);
+            for launch in &summary.launches {
+                if let Some(form) = &launch.demangled {
+                    demangled.insert(&launch.kernel, form);
                 }
             }
         }
-        let mut per_pc: Vec<ComparedRow> = rows.into_values().collect();
-        for row in &mut per_pc {
+        let mut rows: Vec<ComparedRow> = rows.into_values().collect();
+        for row in &mut rows {
             row.demangled = demangled.get(&row.kernel).map(|form| Arc::clone(form));
             row.change = percent_change(row.amounts());
         }
-        per_pc.sort_by(|one, other| {
+        rows.sort_by(|one, other| {
             let percent = |row: &ComparedRow| row.change.unwrap_or(f64::INFINITY);
             let by_change = percent(other).total_cmp(&percent(one));
             by_change.then_with(|| other.growth().cmp(&one.growth()))
         });
-        let both = |amount: fn(&Summary) -> u64| [amount(a), amount(b)];
-        Ok(Self {
-            loads: both(|summary| summary.counts.loads),
-            sectors: both(|summary| summary.counts.sectors),
-            wavefronts: both(|summary| summary.counts.shared.wavefronts),
-            copies: both(|summary| copies(summary).records),
-            copy_sectors: both(|summary| copies(summary).sectors.0.unwrap_or(0)),
-            copy_wavefronts: both(|summary| copies(summary).wavefronts.0.unwrap_or(0)),
-            stores: both(|summary| stores(summary).map(|traffic| traffic.count).sum()),
-            store_sectors: both(|summary| stores(summary).map(|traffic| traffic.sectors).sum()),
-            store_wavefronts: both(|summary| {
-                summary.per_pc_stores.iter().map(wavefronts).fold(0, u64::saturating_add)
-            }),
-            per_pc,
-        })
+        let kinds = AccessKind::ALL.into_iter().map(|kind| {
+            let counts = [a, b].map(|summary| summary.counts.kind(kind));
+            ComparedKind {
+                kind,
+                accesses: counts.map(|counts| counts.accesses),
+                sectors: counts.map(AccessCounts::sectors),
+                wavefronts: counts.map(AccessCounts::wavefronts),
+            }
+        });
+        let kinds: Vec<ComparedKind> = kinds.filter(|of| of.accesses != [0, 0]).collect();
+        let together = [0, 1].map(|side| {
+            let amounts = kinds.iter().flat_map(|of| [of.sectors[side], of.wavefronts[side]]);
+            amounts.map(u128::from).sum()
+        });
+        Ok(Self { kinds, change: percent_change(together), rows })
     }
 
-    /// Returns the sectors and wavefronts of loads, stores, atomics and copies together.
-    #[must_use]
-    pub fn together(&self) -> [u128; 2] {
-        let Self { sectors, wavefronts, copy_sectors, copy_wavefronts, .. } = self;
-        let Self { store_sectors, store_wavefronts, .. } = self;
-        [0, 1].map(|side| {
-            let loads = [sectors, wavefronts];
-            let others = [store_sectors, store_wavefronts, copy_sectors, copy_wavefronts];
-            let amounts = loads.into_iter().chain(others);
-            amounts.map(|amount| u128::from(amount[side])).sum()
-        })
-    }
-
-    /// Returns the difference of sectors and wavefronts together in percent of A's; `None` if A has none
-    /// and B has some.
-    #[must_use]
-    pub fn change(&self) -> Option<f64> {
-        percent_change(self.together())
-    }
-
-    /// Returns the program counters with different counts, the largest change first.
+    /// Returns the instructions with different counts, the largest change first. One that only one replay has is
+    /// different.
     pub fn changed(&self) -> impl Iterator<Item = &ComparedRow> {
-        self.per_pc
+        self.rows
             .iter()
-            .filter(|row| [row.loads, row.sectors, row.wavefronts].iter().any(|[a, b]| a != b))
+            .filter(|row| [row.accesses, row.sectors, row.wavefronts].iter().any(|[a, b]| a != b))
     }
 }
 
 impl ComparedRow {
-    fn new(row: &PcSummary) -> Self {
+    fn new(row: &Row) -> Self {
         Self {
             kernel: Arc::clone(&row.kernel),
             demangled: None,
             pc: row.pc,
+            place: row.place(),
             opcode: Arc::clone(&row.opcode),
-            loads: [None; 2],
+            kind: row.kind,
+            space: row.space,
+            accesses: [None; 2],
             sectors: [None; 2],
             wavefronts: [None; 2],
             change: None,
         }
     }
 
-    fn add(&mut self, side: usize, row: &PcSummary) {
-        let wavefronts = wavefronts(row);
+    fn add(&mut self, side: usize, counts: &AccessCounts) {
         for (sums, amount) in [
-            (&mut self.loads, row.loads),
-            (&mut self.sectors, row.sectors.sum(row.loads)),
-            (&mut self.wavefronts, wavefronts),
+            (&mut self.accesses, counts.accesses),
+            (&mut self.sectors, counts.sectors()),
+            (&mut self.wavefronts, counts.wavefronts()),
         ] {
             sums[side] = Some(sums[side].unwrap_or(0).saturating_add(amount));
         }
@@ -200,22 +191,6 @@ impl ComparedRow {
         after - before
     }
 }
-
-/// The wavefronts of shared memory of a row.
-fn wavefronts(row: &PcSummary) -> u64 {
-    row.shared.and_then(|shared| shared.all_wavefronts()).unwrap_or(0)
-}
-
-/// The traffic of stores, then of atomics.
-fn stores(summary: &Summary) -> impl Iterator<Item = TrafficCounts> {
-    let counts = &summary.counts;
-    [counts.stores, counts.atomics].into_iter().flatten()
-}
-
-fn copies(summary: &Summary) -> LdgstsCounts {
-    summary.counts.ldgsts.unwrap_or_default()
-}
-
 /// Returns the change between two amounts in percent of the first; `None` if the first is zero and the second is not.
 #[must_use]
 pub fn percent_change([before, after]: [u128; 2]) -> Option<f64> {

@@ -1,14 +1,15 @@
-//! [`Summary::merge`] merges the summaries of all shards into the whole one, and [`PartialSummary::merge`] those of
-//! neighbouring shards into a larger partial one. Kernels of shards add up like kernels of threads.
+//! [`Summary::merge`]: adds the summaries of the shards of a replay to the whole summary, and whole summaries to one of
+//! several traces.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::ops::RangeInclusive;
 
-use super::counts::{About, RowTable, Sums, pc_summary};
-use super::partial::PartialKernel;
-use super::{Digest, PartialSummary, Summary};
-use crate::statistics::KEPT;
+use super::{Digest, LaunchSummary, Summary};
+use crate::counters::Counter;
+use crate::footprint::Footprint;
+use crate::launch_counts::KEPT;
+use crate::row::join;
+use crate::summary::part::LineSet;
 
 /// Why summaries cannot be merged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,41 +18,22 @@ pub enum MergeError {
     /// There are no summaries.
     #[error("no summaries")]
     Nothing,
-    /// Shards are missing or duplicate.
-    #[error("these are shards {} of {of}; expected each from 0 to {last} once", listed(given))]
+    /// Shards are missing.
+    #[error("shard{} {} of {of} {} missing", if missing.len() == 1 { "" } else { "s" }, listed(missing),
+        if missing.len() == 1 { "is" } else { "are" })]
     Incomplete {
-        /// The numbers of the given shards, ascending.
-        given: Vec<RangeInclusive<u64>>,
-        /// The number of shards.
-        of: u64,
-        /// The number of the last shard.
-        last: u64,
-    },
-    /// The shards for a partial summary are not neighbours, or duplicate.
-    #[error("these are shards {} of {of}; expected neighbours, each once", listed(given))]
-    NotNeighbours {
-        /// The numbers of the given shards, ascending.
-        given: Vec<RangeInclusive<u64>>,
+        /// The numbers of the missing shards, ascending.
+        missing: Vec<u64>,
         /// The number of shards.
         of: u64,
     },
-    /// Summaries of different traces.
-    #[error("summary {index} is {}", self.reason())]
-    OfAnotherTrace {
+    /// A summary that does not fit the others.
+    #[error("summary {index} {message}")]
+    Unfit {
         /// The summary's index.
         index: usize,
-        /// The summary's replay.
-        given: String,
-        /// The first summary's replay.
-        expected: String,
-    },
-    /// A summary that contradicts another one.
-    #[error("summary {index} is {}", self.reason())]
-    Inconsistent {
-        /// The summary's index.
-        index: usize,
-        /// The contradiction.
-        message: &'static str,
+        /// What is wrong: `has other launches than another shard`.
+        message: String,
     },
 }
 
@@ -60,193 +42,178 @@ impl MergeError {
     #[must_use]
     pub fn index(&self) -> Option<usize> {
         match self {
-            Self::OfAnotherTrace { index, .. } | Self::Inconsistent { index, .. } => Some(*index),
-            Self::Nothing | Self::Incomplete { .. } | Self::NotNeighbours { .. } => None,
+            Self::Unfit { index, .. } => Some(*index),
+            Self::Nothing | Self::Incomplete { .. } => None,
         }
     }
 
-    /// Returns the reason without the index: `inconsistent: …`. The whole error if no single summary is at fault.
+    /// Returns what is wrong, without the index.
     #[must_use]
     pub fn reason(&self) -> String {
         match self {
-            Self::OfAnotherTrace { given, expected, .. } => format!(
-                "of another trace, or of another replay of it: {given}; expected {expected}"
-            ),
-            Self::Inconsistent { message, .. } => format!("inconsistent: {message}"),
-            Self::Nothing | Self::Incomplete { .. } | Self::NotNeighbours { .. } => {
-                self.to_string()
-            }
+            Self::Unfit { message, .. } => message.clone(),
+            Self::Nothing | Self::Incomplete { .. } => self.to_string(),
         }
     }
 }
 
-/// Lists shard numbers, neighbours as a range with a dash.
-fn listed(given: &[RangeInclusive<u64>]) -> String {
-    let one = |range: &RangeInclusive<u64>| match range.clone().into_inner() {
-        (first, last) if first == last => first.to_string(),
-        (first, last) => format!("{first}-{last}"),
+/// Lists shard numbers, neighbours as a range: `0, 3 to 5`. A file can claim any number of shards.
+fn listed(numbers: &[u64]) -> String {
+    const NAMED: usize = 8;
+    let runs: Vec<&[u64]> = numbers.chunk_by(|one, next| one + 1 == *next).collect();
+    let one = |run: &&[u64]| match **run {
+        [first, .., last] => format!("{first} to {last}"),
+        _ => run.iter().map(u64::to_string).collect(),
     };
-    format!("[{}]", given.iter().map(one).collect::<Vec<_>>().join(", "))
+    let mut named: Vec<String> = runs.iter().take(NAMED).map(one).collect();
+    if runs.len() > NAMED {
+        named.push("…".to_owned());
+    }
+    named.join(", ")
 }
 
 impl Summary {
-    /// Merges the summaries of all shards of a replay, or of ranges of them, in any order, into the whole summary.
+    /// Merges summaries in any order. The shards of a replay add up to its whole summary. Whole summaries, of other
+    /// traces, follow each other in the order of the list: their launches are numbered on, and their digests and
+    /// footprints are not known together.
     ///
     /// # Errors
-    /// Returns [`MergeError`] unless the summaries cover all shards of one replay.
-    pub fn merge(shards: Vec<PartialSummary>) -> Result<Summary, MergeError> {
-        Ok(merged(shards, true)?.into_summary())
+    /// Returns [`MergeError`] if shards of a replay are missing or come twice, or if summaries do not fit.
+    pub fn merge(summaries: Vec<Self>) -> Result<Self, MergeError> {
+        // By the index of its first summary.
+        let mut replays: BTreeMap<usize, Vec<(usize, Self)>> = BTreeMap::new();
+        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        for (index, summary) in summaries.into_iter().enumerate() {
+            let name = summary.shards.as_ref().map(|part| part.replay.clone());
+            let first = name.map_or(index, |name| *known.entry(name).or_insert(index));
+            replays.entry(first).or_default().push((index, summary));
+        }
+        let mut sum: Option<Self> = None;
+        for (index, shards) in replays {
+            let whole = merge_shards(shards)?;
+            match &mut sum {
+                None => sum = Some(whole),
+                Some(sum) => sum.append(whole).map_err(|message| unfit(index, message))?,
+            }
+        }
+        sum.ok_or(MergeError::Nothing)
     }
-}
 
-impl PartialSummary {
-    /// Merges the summaries of neighbouring shards of a replay, or of ranges of them, in any order, into a larger
-    /// partial summary. Merging is associative.
-    ///
-    /// # Errors
-    /// Returns [`MergeError`] unless the summaries cover neighbouring shards of one replay.
-    pub fn merge(shards: Vec<PartialSummary>) -> Result<PartialSummary, MergeError> {
-        merged(shards, false)
+    /// Adds the summary of another trace.
+    fn append(&mut self, mut later: Self) -> Result<(), &'static str> {
+        if self.selected != later.selected {
+            return Err("has another selection of accesses than the first");
+        }
+        let from = self.launches.last().map_or(0, |last| last.launch + 1);
+        later.launches.iter_mut().for_each(|launch| launch.launch += from);
+        later.rows.iter_mut().for_each(|row| row.launch += from);
+        self.launches.append(&mut later.launches);
+        self.rows.append(&mut later.rows);
+        self.counts.add(&later.counts);
+        self.counts.footprint = None;
+        self.digest = None;
+        self.complete = self.complete.and(later.complete);
+        later.notes.retain(|note| !self.notes.contains(note));
+        self.notes.append(&mut later.notes);
+        self.extend_firsts(&mut later);
+        Ok(())
     }
 
-    /// Adds the next range of shards.
-    fn add(&mut self, later: Self) -> Result<(), &'static str> {
-        self.last = later.last;
-        self.about.digest = add_digests(self.about.digest, later.about.digest);
-        self.first_faults.extend(later.first_faults);
+    fn extend_firsts(&mut self, later: &mut Self) {
+        self.first_faults.append(&mut later.first_faults);
         self.first_faults.truncate(KEPT);
-        self.first_mismatches.extend(later.first_mismatches);
+        self.first_mismatches.append(&mut later.first_mismatches);
         self.first_mismatches.truncate(KEPT);
-        for (number, operation) in later.operations {
-            put(&mut self.operations, number, operation)
-                .ok_or("an operation contradicts another shard")?;
+    }
+}
+
+fn unfit(index: usize, message: impl Into<String>) -> MergeError {
+    MergeError::Unfit { index, message: message.into() }
+}
+
+/// Merges the shards of one replay; a whole summary is its own result.
+fn merge_shards(mut shards: Vec<(usize, Summary)>) -> Result<Summary, MergeError> {
+    shards.sort_by_key(|(_, shard)| shard.shards.as_ref().map(|part| part.first));
+    let mut missing = Vec::new();
+    let mut next = 0;
+    let mut of = None;
+    for (index, shard) in &shards {
+        // A whole summary, which is alone.
+        let Some(part) = &shard.shards else { continue };
+        if *of.get_or_insert(part.of) != part.of {
+            return Err(unfit(
+                *index,
+                "has another number of shards than another one of its replay",
+            ));
         }
-        for (number, kernel) in later.kernels {
-            match self.kernels.entry(number) {
-                Entry::Vacant(place) => drop(place.insert(kernel)),
-                Entry::Occupied(mut known) => known.get_mut().add(kernel)?,
+        if part.first < next {
+            return Err(unfit(
+                *index,
+                format!("is {part}, and shard {} is there already", part.first),
+            ));
+        }
+        // More are not named.
+        missing.extend((next..part.first).take(1000));
+        next = part.last + 1;
+    }
+    if let Some(of) = of {
+        missing.extend((next..of).take(1000));
+        if !missing.is_empty() {
+            return Err(MergeError::Incomplete { missing, of });
+        }
+    }
+    let mut rest = shards.into_iter();
+    let (_, mut sum) = rest.next().ok_or(MergeError::Nothing)?;
+    let Some(part) = sum.shards.take() else { return Ok(sum) };
+    let mut launches = with_lines(std::mem::take(&mut sum.launches), part.lines);
+    let mut rows = vec![std::mem::take(&mut sum.rows)];
+    for (index, mut shard) in rest {
+        let Some(part) = shard.shards.take() else { continue };
+        sum.counts.add(&shard.counts);
+        sum.digest =
+            sum.digest.zip(shard.digest).map(|(one, other)| Digest(one.0.wrapping_add(other.0)));
+        sum.extend_firsts(&mut shard);
+        for (number, (launch, lines)) in with_lines(shard.launches, part.lines) {
+            match launches.entry(number) {
+                Entry::Vacant(place) => drop(place.insert((launch, lines))),
+                Entry::Occupied(mut known) => {
+                    let (sum, known_lines) = known.get_mut();
+                    if sum.kernel != launch.kernel {
+                        return Err(unfit(
+                            index,
+                            "has another kernel than another shard in a launch",
+                        ));
+                    }
+                    sum.counts.add(&launch.counts);
+                    known_lines.0 |= lines.0;
+                }
             }
         }
-        Ok(())
+        rows.push(shard.rows);
     }
-
-    /// Converts the counts to the form of a whole summary, with only the kernels that the shards touched.
-    #[must_use]
-    pub fn into_summary(self) -> Summary {
-        let Self { about, first_faults, first_mismatches, operations, kernels, .. } = self;
-        let mut sums = Sums::new(about);
-        let (mut loads, mut stores, mut copies) = (Vec::new(), Vec::new(), Vec::new());
-        for PartialKernel { name, demangled, counts, mut code } in kernels.into_values() {
-            for &((pc, number), ref row) in &counts.per_pc {
-                // Each operation exists, because it has been checked.
-                let Some(operation) = operations.get(&number) else { continue };
-                let code = code.remove(&(pc, number)).unwrap_or_default();
-                let rows = match RowTable::of(operation.kind) {
-                    RowTable::Loads => &mut loads,
-                    RowTable::Stores => &mut stores,
-                    RowTable::Copies => &mut copies,
-                };
-                rows.push(pc_summary(&name, pc, operation, row, code));
-            }
-            sums.add(name, demangled, &counts, |number| operations.get(&number));
-        }
-        let whole = sums.finish(first_faults, first_mismatches);
-        Summary { per_pc: loads, per_pc_stores: stores, per_pc_copies: copies, ..whole }
+    if (launches.len() as u64) < part.launches {
+        return Err(unfit(0, "lacks launches of its trace, like all others"));
     }
-}
-
-impl PartialKernel {
-    fn add(&mut self, later: Self) -> Result<(), &'static str> {
-        if (&self.name, &self.demangled) != (&later.name, &later.demangled) {
-            return Err("a kernel has another name than in another shard");
-        }
-        for (row, code) in later.code {
-            put(&mut self.code, row, code)
-                .ok_or("a row of a program counter contradicts another shard")?;
-        }
-        self.counts.add(later.counts);
-        Ok(())
-    }
-}
-
-/// Inserts a value; `None` if the key has another one.
-fn put<Key: Ord, Value: PartialEq>(
-    to: &mut BTreeMap<Key, Value>,
-    key: Key,
-    value: Value,
-) -> Option<()> {
-    match to.entry(key) {
-        Entry::Vacant(place) => drop(place.insert(value)),
-        Entry::Occupied(known) if *known.get() == value => {}
-        Entry::Occupied(_) => return None,
-    }
-    Some(())
-}
-
-fn merged(shards: Vec<PartialSummary>, is_whole: bool) -> Result<PartialSummary, MergeError> {
-    let mut parts: Vec<(usize, PartialSummary)> = shards.into_iter().enumerate().collect();
-    check_replay(&parts)?;
-    parts.sort_by_key(|(_, part)| part.first);
-    check_shards(&parts, is_whole)?;
-    let mut rest = parts.into_iter();
-    let (mut index, mut sum) = rest.next().ok_or(MergeError::Nothing)?;
-    for (next, part) in rest {
-        index = next;
-        sum.add(part).map_err(|message| MergeError::Inconsistent { index, message })?;
-    }
-    if is_whole && sum.kernels.len() < sum.of_kernels {
-        let message = "kernels of the trace are missing";
-        return Err(MergeError::Inconsistent { index, message });
-    }
+    let mut whole = Footprint::default();
+    sum.launches = launches
+        .into_values()
+        .map(|(mut launch, LineSet(lines))| {
+            let footprint = Footprint { lines };
+            launch.counts.footprint = Some(footprint.counts());
+            whole.lines |= footprint.lines;
+            launch
+        })
+        .collect();
+    sum.counts.footprint = Some(whole.counts());
+    sum.rows = join(rows.concat());
     Ok(sum)
 }
 
-/// Checks that the parts belong to one replay with the same number of shards.
-fn check_replay(parts: &[(usize, PartialSummary)]) -> Result<(), MergeError> {
-    let (_, first) = parts.first().ok_or(MergeError::Nothing)?;
-    // Digests of parts differ, so only their presence is compared.
-    let about = |part: &PartialSummary| About {
-        digest: part.about.digest.map(|_| Digest(0)),
-        ..part.about.clone()
-    };
-    for (index, part) in parts {
-        let is_same = part.replay == first.replay
-            && part.of_kernels == first.of_kernels
-            && about(part) == about(first);
-        if !is_same {
-            return Err(MergeError::OfAnotherTrace {
-                index: *index,
-                given: part.replay.clone(),
-                expected: first.replay.clone(),
-            });
-        }
-        if part.of != first.of {
-            let message = "its number of shards differs from the first summary";
-            return Err(MergeError::Inconsistent { index: *index, message });
-        }
-    }
-    Ok(())
-}
-
-/// Checks that the ranges of shards, in ascending order, are neighbours, and that the whole has all of them.
-fn check_shards(parts: &[(usize, PartialSummary)], is_whole: bool) -> Result<(), MergeError> {
-    let (Some((_, first)), Some((_, last))) = (parts.first(), parts.last()) else {
-        return Err(MergeError::Nothing);
-    };
-    let of = first.of;
-    let are_neighbours = parts.windows(2).all(|pair| pair[1].1.first == pair[0].1.last + 1);
-    let is_all = first.first == 0 && last.last == of - 1;
-    if are_neighbours && (is_all || !is_whole) {
-        return Ok(());
-    }
-    let given = parts.iter().map(|(_, part)| part.shards()).collect();
-    Err(if is_whole {
-        MergeError::Incomplete { given, of, last: of - 1 }
-    } else {
-        MergeError::NotNeighbours { given, of }
-    })
-}
-
-fn add_digests(one: Option<Digest>, other: Option<Digest>) -> Option<Digest> {
-    Some(Digest(one?.0.wrapping_add(other?.0)))
+/// Launches and their lines, by number.
+fn with_lines(
+    launches: Vec<LaunchSummary>,
+    lines: Vec<LineSet>,
+) -> BTreeMap<u64, (LaunchSummary, LineSet)> {
+    let pairs = launches.into_iter().zip(lines);
+    pairs.map(|(launch, lines)| (launch.launch, (launch, lines))).collect()
 }

@@ -1,68 +1,33 @@
-//! [`replay`]: executes, counts, checks and digests every load of a trace. Also the blocks that it visits, and each
-//! kernel's windows of generic addresses.
+//! [`replay()`]: executes, counts, checks and digests every load of a trace, and counts every other access. Also the
+//! blocks that it visits, and each kernel's windows of generic addresses.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::counters::PcCounts;
-use crate::observe::ReplayObserver;
+use crate::launch_counts::KEPT;
 use crate::options::{ReplayData, ReplayOptions};
-use crate::statistics::{KEPT, KernelCounts};
-use crate::summary::{LoadFault, ValueMismatch};
+use crate::summary::Summary;
 use crate::worker::{Worker, WorkerCounts};
-use warpload::load::LaneFaultKind;
 use warpload::memory::{
     AddressMap, AddressSpace, ConfigError, Fill, FilledMemory, LoadMemory, Window,
 };
 use warpload_trace::binary::{BinaryTrace, Kernel, RawBlock, TraceBlock, TraceError};
 use warpload_trace::{MemoryOperation, OperationKind, Shard};
 
-/// The results of a replay, of a whole trace or of a shard. [`Replayed::summary`] returns them in a form for people and
-/// programs.
-#[derive(Clone, Debug)]
-pub struct Replayed<'a> {
-    pub(super) walk: Walk<'a>,
-    /// By kernel, only for kernels with instructions here.
-    pub(super) kernels: BTreeMap<u32, KernelCounts>,
-    /// `None` without data.
-    pub(super) digest: Option<u64>,
-    /// The first few, in trace order.
-    pub(super) faults: Vec<LoadFault>,
-    pub(super) mismatches: Vec<ValueMismatch>,
-}
-
-/// Replays a trace on the threads of the current rayon pool.
+/// Replays a trace on the threads of the current rayon pool, or a shard of it.
 ///
 /// # Errors
 /// Returns [`ReplayError::Trace`] if a block is damaged, [`ReplayError::Windows`] if a kernel has invalid windows and
 /// loads that need them, and [`ReplayError::Interrupted`] if the options' flag stops the replay.
-pub fn replay<'a>(
-    trace: &'a BinaryTrace,
-    options: &ReplayOptions<'a>,
-) -> Result<Replayed<'a>, ReplayError> {
-    replay_observed(trace, options, || ()).map(|(replayed, ())| replayed)
-}
-
-/// Replays a trace like [`replay`], and shows each access to observers. `new` makes one or more for each thread. They
-/// are joined in trace order.
-///
-/// # Errors
-/// Returns the errors of [`replay`].
-pub fn replay_observed<'a, O: ReplayObserver>(
-    trace: &'a BinaryTrace,
-    options: &ReplayOptions<'a>,
-    new: impl Fn() -> O + Sync,
-) -> Result<(Replayed<'a>, O), ReplayError> {
+pub fn replay(trace: &BinaryTrace, options: &ReplayOptions<'_>) -> Result<Summary, ReplayError> {
     let walk = Walk::new(trace, options)?;
-    let blank = || WorkerCounts::new(new());
     // A thread visits the blocks of a run in order, and runs are added in order. Collected results thus stay in trace
     // order.
     let found = walk
         .blocks
         .par_iter()
-        .try_fold(blank, |mut part, (raw, records)| {
+        .try_fold(WorkerCounts::new, |mut part, (raw, records)| {
             if walk.options.is_interrupted() {
                 return Err(ReplayError::Interrupted);
             }
@@ -73,54 +38,12 @@ pub fn replay_observed<'a, O: ReplayObserver>(
             part.add(later);
             Ok(part)
         });
-    let mut found = found.unwrap_or_else(|| Ok(blank()))?;
+    let mut found = found.unwrap_or_else(|| Ok(WorkerCounts::new()))?;
     found.end_kernel();
-    let WorkerCounts { kernels, digest, faults, mismatches, observer, .. } = found;
-    let digest = options.has_data().then_some(digest);
-    Ok((Replayed { walk, kernels, digest, faults, mismatches }, observer))
+    Ok(walk.summary(found))
 }
 
-impl<'a> Replayed<'a> {
-    /// Returns the trace that was replayed.
-    #[must_use]
-    pub fn trace(&self) -> &'a BinaryTrace {
-        self.walk.trace
-    }
-
-    /// Returns the options of the replay.
-    #[must_use]
-    pub fn options(&self) -> &ReplayOptions<'a> {
-        &self.walk.options
-    }
-
-    /// Adds faults that were found where the trace was made. A trace of a launched kernel only has the lanes without one.
-    pub fn add_lane_faults(&mut self, kernel: u32, pc: u32, kind: LaneFaultKind, lanes: u64) {
-        let kernel = self.kernels.entry(kernel).or_default();
-        kernel.counts.lane_faults[kind] += lanes;
-        let at = kernel.per_pc.partition_point(|((known, _), _)| *known < pc);
-        if let Some((_, row)) = kernel.per_pc.get_mut(at).filter(|((known, _), _)| *known == pc) {
-            row.lane_faults[kind] += lanes;
-        }
-    }
-
-    /// Returns the numbers of the pages of global memory that a kernel's loads touched, ascending: addresses divided by
-    /// [`PAGE_BYTES`](super::PAGE_BYTES). Empty if there is no such kernel.
-    pub fn pages(&self, kernel: usize) -> impl Iterator<Item = u64> {
-        let counts = u32::try_from(kernel).ok().and_then(|kernel| self.kernels.get(&kernel));
-        counts.into_iter().flat_map(|counts| counts.footprint.pages())
-    }
-
-    /// The counts of each kernel's program counters and operations: loads, stores, atomics and copies. Ordered by
-    /// kernel, program counter and operation.
-    pub(super) fn per_pc(&self) -> impl Iterator<Item = (usize, u32, u16, &PcCounts)> {
-        self.kernels.iter().flat_map(|(&kernel, counts)| {
-            let rows = counts.per_pc.iter();
-            rows.map(move |((pc, operation), counts)| (kernel as usize, *pc, *operation, counts))
-        })
-    }
-}
-
-impl<O: ReplayObserver> WorkerCounts<O> {
+impl WorkerCounts {
     /// Replays some memory instructions of a block. Blocks must come in trace order.
     fn visit(
         &mut self,
@@ -151,7 +74,7 @@ impl<O: ReplayObserver> WorkerCounts<O> {
         self.begin_kernel(block.raw().kernel);
         let worker = Worker::new(block, name, &walk.options, self);
         let counts = worker.records(records, memory)?;
-        self.kernels.entry(block.raw().kernel).or_default().add(counts);
+        self.launches.entry(block.raw().kernel).or_default().add(counts);
         walk.options.report_progress(u64::from(block.raw().length));
         Ok(())
     }
@@ -160,15 +83,14 @@ impl<O: ReplayObserver> WorkerCounts<O> {
     fn add(&mut self, mut later: Self) {
         self.end_kernel();
         later.end_kernel();
-        for (kernel, counts) in later.kernels {
-            self.kernels.entry(kernel).or_default().add(counts);
+        for (kernel, counts) in later.launches {
+            self.launches.entry(kernel).or_default().add(counts);
         }
         self.digest = self.digest.wrapping_add(later.digest);
         self.faults.extend(later.faults);
         self.faults.truncate(KEPT);
         self.mismatches.extend(later.mismatches);
         self.mismatches.truncate(KEPT);
-        self.observer.join(later.observer);
     }
 }
 

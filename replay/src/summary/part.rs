@@ -1,0 +1,203 @@
+//! [`ShardPart`]: what a summary of some shards has besides, so that [`Summary::merge`] can add it to the others.
+
+use std::fmt;
+use std::io::{self, BufWriter, Write};
+use std::ops::RangeInclusive;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use roaring::RoaringTreemap;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::Summary;
+use super::treemap::{read, write};
+
+/// The shards that a summary covers, and what their merge needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShardPart {
+    /// The replay: the version, the trace and the options, as [`ReplayOptions::identity`](crate::ReplayOptions::identity)
+    /// returns it.
+    pub(crate) replay: String,
+    /// The number of the first shard, from 0, and of the last.
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+    /// The number of shards of the whole replay.
+    pub(crate) of: u64,
+    /// The number of launches of the whole trace.
+    pub(crate) launches: u64,
+    /// For each launch of the summary, the lines that its accesses touched.
+    pub(crate) lines: Vec<LineSet>,
+    /// The CRC-32 of the JSON of all else, so that no change goes unnoticed.
+    pub(crate) checksum: u32,
+}
+
+impl ShardPart {
+    /// Returns the numbers of the shards, from 0.
+    #[must_use]
+    pub fn shards(&self) -> RangeInclusive<u64> {
+        self.first..=self.last
+    }
+
+    /// Returns the number of shards of the whole replay.
+    #[must_use]
+    pub fn of(&self) -> u64 {
+        self.of
+    }
+
+    /// Returns the name of the replay.
+    #[must_use]
+    pub fn replay(&self) -> &str {
+        &self.replay
+    }
+}
+
+/// Lists the shards: `shard 3 of 8`, `shards 0 to 3 of 8`.
+impl fmt::Display for ShardPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { first, last, of, .. } = self;
+        if first == last {
+            write!(f, "shard {first} of {of}")
+        } else {
+            write!(f, "shards {first} to {last} of {of}")
+        }
+    }
+}
+
+/// Why JSON is not a summary.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SummaryError {
+    /// It is not JSON, or not of this form.
+    #[error("not a summary of a replay")]
+    Json(#[source] serde_json::Error),
+    /// It is of a shard, and made by another version of warpload.
+    #[error(
+        "made by warpload {given}; warpload {} merges only shards of its own version",
+        env!("CARGO_PKG_VERSION")
+    )]
+    OtherVersion {
+        /// The version that made it.
+        given: String,
+    },
+    /// It is of a shard, and its parts contradict each other or the checksum.
+    #[error("inconsistent: {message}")]
+    Inconsistent {
+        /// The contradiction.
+        message: &'static str,
+    },
+}
+
+/// The version of a shard's summary. Readable even if another version wrote the rest in another form.
+#[derive(Deserialize)]
+struct Version {
+    shards: VersionPart,
+}
+
+#[derive(Deserialize)]
+struct VersionPart {
+    replay: String,
+}
+
+impl Summary {
+    /// Reads the JSON of a summary.
+    ///
+    /// # Errors
+    /// Returns [`SummaryError`] if it is not one or, for a summary of a shard, if it is of another version or has
+    /// changed since it was written. The version is checked first, because a later form may look like damage.
+    pub fn from_json(json: &[u8]) -> Result<Self, SummaryError> {
+        let summary = serde_json::from_slice::<Self>(json);
+        let replay = match &summary {
+            Ok(summary) => summary.shards.as_ref().map(|part| part.replay.clone()),
+            Err(_) => serde_json::from_slice::<Version>(json).ok().map(|head| head.shards.replay),
+        };
+        let given =
+            replay.as_ref().and_then(|replay| replay.strip_prefix("warpload ")?.split(',').next());
+        if let Some(given) = given.filter(|given| *given != env!("CARGO_PKG_VERSION")) {
+            return Err(SummaryError::OtherVersion { given: given.to_owned() });
+        }
+        let summary = summary.map_err(SummaryError::Json)?;
+        summary.check().map_err(|message| SummaryError::Inconsistent { message })?;
+        Ok(summary)
+    }
+
+    fn check(&self) -> Result<(), &'static str> {
+        if !self.launches.is_sorted_by(|one, next| one.launch < next.launch) {
+            return Err("its launches do not ascend");
+        }
+        if !self.rows.is_sorted_by(|one, next| one.key() < next.key()) {
+            return Err("its rows do not ascend");
+        }
+        let Some(part) = &self.shards else { return Ok(()) };
+        if part.first > part.last || part.last >= part.of {
+            return Err("its shard numbers are out of range");
+        }
+        if part.lines.len() != self.launches.len() {
+            return Err("it does not have the lines of each launch");
+        }
+        if self.launches.last().is_some_and(|last| last.launch >= part.launches) {
+            return Err("it has more launches than the trace");
+        }
+        match self.checksum() {
+            Ok(checksum) if checksum == part.checksum => Ok(()),
+            _ => Err("its checksum does not match: it has changed since it was written"),
+        }
+    }
+
+    /// Sets the checksum of a summary of shards.
+    pub(crate) fn seal(mut self) -> Self {
+        let checksum = self.checksum().unwrap_or_default();
+        if let Some(part) = &mut self.shards {
+            part.checksum = checksum;
+        }
+        self
+    }
+
+    /// The checksum of all but the checksum.
+    fn checksum(&self) -> serde_json::Result<u32> {
+        let shards = self.shards.clone().map(|part| ShardPart { checksum: 0, ..part });
+        let mut to = BufWriter::with_capacity(1 << 16, Crc(crc32fast::Hasher::new()));
+        // Not a copy of the whole, because its rows can be many.
+        let head = Self { shards, ..self.without_rows() };
+        serde_json::to_writer(&mut to, &(head, &self.launches, &self.rows))?;
+        let Crc(crc) =
+            to.into_inner().map_err(|error| serde_json::Error::io(error.into_error()))?;
+        Ok(crc.finalize())
+    }
+}
+
+struct Crc(crc32fast::Hasher);
+
+impl Write for Crc {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Distinct lines. As text, the base64 of Roaring's portable form
+/// (<https://github.com/RoaringBitmap/RoaringFormatSpec>, its extension to 64 bits). Equal sets have equal texts,
+/// regardless of how they were made, and reading accepts no other text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct LineSet(pub(crate) RoaringTreemap);
+
+impl Serialize for LineSet {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&BASE64.encode(write(&self.0)))
+    }
+}
+
+impl<'de> Deserialize<'de> for LineSet {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        let bytes = BASE64
+            .decode(text)
+            .map_err(|error| D::Error::custom(format!("invalid base64: {error}")))?;
+        read(&bytes).map(Self).ok_or_else(|| D::Error::custom("invalid set of lines"))
+    }
+}
