@@ -77,7 +77,9 @@ impl Finding<'_> {
             Cost::SharedWavefronts => {
                 format!("{share} of the {kind} wavefronts are waits for busy banks")
             }
-            Cost::LocalSectors => format!("{share} of the {kind} sectors of local memory are wasted"),
+            Cost::LocalSectors => {
+                format!("{share} of the {kind} sectors of local memory are wasted")
+            }
             Cost::ConstantAddresses => {
                 format!("{share} of the constant loads are repeats for other addresses")
             }
@@ -105,7 +107,8 @@ pub(crate) fn findings(summary: &Summary) -> Vec<Finding<'_>> {
             if amount == 0 && excess == 0 {
                 continue;
             }
-            let new = Finding { launch, kind: row.kind, cost, amount: 0, excess: 0, worst: row, rows: 0 };
+            let new =
+                Finding { launch, kind: row.kind, cost, amount: 0, excess: 0, worst: row, rows: 0 };
             let finding = found.entry((row.launch, row.kind, cost)).or_insert(new);
             if excess > cost.of(&finding.worst.counts).1 {
                 finding.worst = row;

@@ -17,9 +17,7 @@ mod chart;
 #[cfg(feature = "traces")]
 mod comparison;
 #[cfg(feature = "traces")]
-mod heat;
-#[cfg(feature = "traces")]
-mod heat_drawing;
+mod findings;
 #[cfg(feature = "traces")]
 mod html;
 #[cfg(feature = "traces")]
@@ -33,11 +31,7 @@ mod picture;
 #[cfg(feature = "traces")]
 mod replay_text;
 #[cfg(feature = "traces")]
-mod reuse;
-#[cfg(feature = "traces")]
 mod rows;
-#[cfg(feature = "traces")]
-mod survey;
 #[cfg(feature = "traces")]
 mod table;
 mod tensor_map;
@@ -49,15 +43,9 @@ pub use self::access::{AccessDrawing, AccessRow, access_cost_text, access_rows};
 #[cfg(feature = "traces")]
 pub use self::comparison::{comparison_html, comparison_text};
 #[cfg(feature = "traces")]
-pub use self::heat::{HeatMap, HeatRow};
-#[cfg(feature = "traces")]
 pub use self::html::{ReportPage, html};
 #[cfg(feature = "traces")]
-pub use self::replay_text::{TableOrder, TableRows, memory_tables, replay_csv, replay_text};
-#[cfg(feature = "traces")]
-pub use self::survey::{
-    BankUse, FaultyLoad, MAX_BANK_USES, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS, Survey, survey,
-};
+pub use self::replay_text::{TableOrder, TableRows, access_table, replay_csv, replay_text};
 pub use self::tensor_map::TensorMapDrawing;
 pub use self::tensor_table::{draw_tensor_load, tensor_load_heading, tensor_registers_table};
 

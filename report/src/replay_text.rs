@@ -1,24 +1,22 @@
-//! [`replay_text`]: a replay on a screen: the counts, then tables of the program counters and the launches with the
-//! most waste. [`replay_csv`] writes all program counters as CSV.
+//! [`replay_text`]: a replay on a screen: what is wasted, the counts, then tables of the instructions and the kernels
+//! with the most waste. [`replay_csv`] writes all rows as CSV.
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
 use warpload::text::visible;
-use warpload_binary::names::Demangled;
 use warpload_replay::{
-    KernelSummary, LoadCounts, PcColumn, PcSharedCounts, PcSummary, PcValue, ProgramCounter,
-    ReplayData, Replayed, ReuseCounts, SectorSummary, Summary, TrafficCounts,
+    AccessCounts, AccessKind, ConstantCounts, LaunchSummary, Row, SharedCounts, Summary,
+    TraceCounts,
 };
-use warpload_trace::OperationKind;
 
-use super::text::plural;
+use super::findings::findings;
+use super::text::{of, plural};
 use super::text_table::{self, Column, Value, cell};
 
-/// The default number of rows of a table. With the counts, it fills a screen of 24 lines.
+/// The default number of rows of a table. With the counts, it fills a screen.
 const ROWS: usize = 8;
-/// The most faults and mismatches to show; JSON has more of them.
+/// The most findings, faults and mismatches to show; JSON has more of them.
 const LISTED: usize = 5;
 
 /// The order of the rows of a table.
@@ -26,19 +24,32 @@ const LISTED: usize = 5;
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[non_exhaustive]
 pub enum TableOrder {
-    /// Most sectors of global memory beyond the ideal
+    /// Most sectors, wavefronts and repeats beyond the ideal
     #[default]
     Excess,
-    /// Most sectors of global memory
+    /// Most sectors of global and local memory
     Sectors,
-    /// Most loads
-    Loads,
+    /// Most accesses
+    Accesses,
     /// Most lanes
     Lanes,
     /// Most bank conflicts of shared memory
     Conflicts,
     /// The lowest program counter, kernel by kernel in launch order
     Pc,
+}
+
+impl TableOrder {
+    fn weight(self, counts: &AccessCounts) -> u64 {
+        match self {
+            Self::Excess => counts.excess(),
+            Self::Sectors => counts.sectors(),
+            Self::Accesses => counts.accesses,
+            Self::Lanes => counts.lanes,
+            Self::Conflicts => counts.conflicts(),
+            Self::Pc => 0,
+        }
+    }
 }
 
 /// The order and the maximum number of a table's rows; without a number, 8 in text and all in CSV.
@@ -50,281 +61,239 @@ pub struct TableRows {
     pub most: Option<usize>,
 }
 
-/// Returns the summary of a replay as text. For a summary without a digest, `data_options` names the options that would
-/// provide data.
-#[must_use]
-pub fn replay_text(
-    summary: &Summary,
-    replayed: &Replayed<'_>,
-    demangled: &Demangled,
-    rows: TableRows,
-    data_options: &str,
-) -> String {
-    let mut text = head(summary);
-    for (name, value) in facts(summary, replayed, data_options) {
-        if let Some(value) = value {
-            text += &format!("{name:<11} {value}\n");
-        }
+impl TableRows {
+    /// Sorts rows. Equal ones keep their order.
+    fn sort<R>(self, rows: &mut [R], counts: impl Fn(&R) -> &AccessCounts) {
+        rows.sort_by_key(|row| Reverse(self.order.weight(counts(row))));
     }
-    let mut loads: Vec<PcRow<'_>> = replayed
-        .program_counters()
-        .map(|counter| PcRow::new(counter, replayed, demangled))
-        .collect();
-    sort_program_counters(&mut loads, rows.order);
-    text += &table(&pc_columns(), loads, rows.most, "load");
-    let mut kernels = kernels(summary);
-    if kernels.len() > 1 {
-        sort_kernels(&mut kernels, rows.order);
-        text += &table(&kernel_columns(), kernels, rows.most, "load");
-    }
-    text + &first_ones(summary, demangled)
 }
 
-/// Returns tables of the loads, stores, atomics and copies of a replay by program counter. [`replay_text`] only has
-/// room for the loads.
+/// Returns a summary as text; `data` says what the loads read, such as `memory image app.json`. To show the launches of
+/// a kernel as one, take [`Summary::by_kernel`].
 #[must_use]
-pub fn memory_tables(replayed: &Replayed<'_>, demangled: &Demangled, rows: TableRows) -> String {
-    let accesses = replayed.program_counters().chain(replayed.stores()).chain(replayed.copies());
-    let mut accesses: Vec<PcRow<'_>> =
-        accesses.map(|counter| PcRow::new(counter, replayed, demangled)).collect();
-    sort_program_counters(&mut accesses, rows.order);
-    let kinds =
-        [OperationKind::Load, OperationKind::Store, OperationKind::Atomic, OperationKind::Copy];
-    let mut columns = pc_columns();
-    if replayed.trace().kernels() == 1 {
+pub fn replay_text(summary: &Summary, rows: TableRows, data: &str) -> String {
+    let mut text = head(summary);
+    for (name, value) in facts(summary, data) {
+        text += &format!("{name:<11} {value}\n");
+    }
+    text += &access_table(summary, TableRows { most: Some(rows.most.unwrap_or(ROWS)), ..rows });
+    let mut kernels: Vec<KernelRow<'_>> = summary.launches.iter().map(KernelRow::new).collect();
+    kernels.retain(|kernel| kernel.counts.accesses > 0);
+    if kernels.len() > 1 {
+        rows.sort(&mut kernels, |kernel| &kernel.counts);
+        text += &table(&kernel_columns(), kernels, rows.most.unwrap_or(ROWS));
+    }
+    text + &first_ones(summary)
+}
+
+/// Returns the table of the instructions that access memory.
+#[must_use]
+pub fn access_table(summary: &Summary, rows: TableRows) -> String {
+    let mut all: Vec<Shown<'_>> = summary.rows.iter().map(|row| Shown { row, summary }).collect();
+    rows.sort(&mut all, |shown| &shown.row.counts);
+    let mut columns = access_columns();
+    if summary.launches.len() == 1 {
         columns.retain(|column| column.heading != "kernel");
     }
-    let each = kinds.map(|of| {
-        let rows_of_kind = accesses.extract_if(.., |row| row.counter.operation.kind == of);
-        table(&columns, rows_of_kind.collect(), rows.most, kind(of))
-    });
-    each.concat()
+    table(&columns, all, rows.most.unwrap_or(usize::MAX))
 }
 
 /// Returns the first rows as a table, and how many more there are.
-/// `noun` is the word for an access in the headings.
-fn table<R>(columns: &[Column<R>], mut rows: Vec<R>, most: Option<usize>, noun: &str) -> String {
+fn table<R>(columns: &[Column<R>], mut rows: Vec<R>, most: usize) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let most = most.unwrap_or(ROWS);
     let more = rows.len().saturating_sub(most);
     rows.truncate(most);
     let more = if more > 0 { format!("          and {more} more\n") } else { String::new() };
-    format!("\n{}{more}", text_table::text_about(columns, &rows, noun))
+    format!("\n{}{more}", text_table::text(columns, &rows))
 }
 
-/// The numbers of stores and of atomic operations: of the selected ones if there is a selection.
-pub(crate) fn stores_and_atomics(summary: &Summary) -> [u64; 2] {
-    let LoadCounts { skipped, stores, atomics, .. } = &summary.counts;
-    match summary.selected {
-        None => [skipped.store, skipped.atomic],
-        Some(_) => [stores, atomics].map(|traffic| traffic.map_or(0, |traffic| traffic.count)),
-    }
-}
-
-/// The instructions and lanes.
+/// The numbers of instructions, and what is wasted.
 fn head(summary: &Summary) -> String {
     let counts = &summary.counts;
-    let LoadCounts { records, loads, skipped, lanes, bytes, .. } = counts;
-    let [stores, atomics] = stores_and_atomics(summary);
+    let kinds = AccessKind::ALL.into_iter().map(|kind| (kind, counts.kind(kind).accesses));
+    // Every kind that a kernel usually has, so that none of them is missed.
+    let is_shown = |(kind, accesses): &(AccessKind, u64)| {
+        *accesses > 0 || matches!(kind, AccessKind::Load | AccessKind::Store)
+    };
+    let kinds: Vec<String> = kinds
+        .filter(is_shown)
+        .map(|(kind, accesses)| {
+            format!("{accesses} {}", if accesses == 1 { kind.name() } else { kind.plural() })
+        })
+        .collect();
+    let unselected = match counts.unselected {
+        0 => String::new(),
+        accesses => format!("{accesses} not selected, "),
+    };
     let mut text = format!(
-        "{records} instructions: {loads} loads, {stores} stores, {atomics} atomics, {} others\n",
-        skipped.other
+        "{}: {}, {unselected}{}\n",
+        plural(counts.instructions, "instruction"),
+        kinds.join(", "),
+        plural(counts.others, "other")
     );
-    let not_replayed: Vec<(&str, u64)> = counts.not_replayed().collect();
-    if !not_replayed.is_empty() {
-        text += &format!("not replayed: {}\n", nonzero(&not_replayed));
+    if !counts.not_replayed.is_empty() {
+        let names: Vec<(&str, u64)> =
+            counts.not_replayed.iter().map(|(name, times)| (&**name, *times)).collect();
+        text += &format!("not replayed: {}\n", nonzero(&names));
     }
-    if let Some(tma) = counts.tma.filter(|tma| tma.records > 0) {
+    let transfers = counts.transfers;
+    if transfers.instructions > 0 {
         text += &format!(
             "TMA: {} with {} addresses moved {} bytes\n",
-            plural(tma.records, "instruction"),
-            tma.addresses,
-            tma.bytes
+            plural(transfers.instructions, "instruction"),
+            transfers.addresses,
+            transfers.bytes
         );
     }
-    text + &format!("{lanes} lanes asked for {bytes} bytes\n\n")
+    text.push('\n');
+    for finding in findings(summary).iter().take(LISTED) {
+        let kernel = match summary.launches.len() {
+            1 => String::new(),
+            _ => format!("{}: ", cell(finding.launch.shown_name())),
+        };
+        text += &format!("{kernel}{}: {}\n", finding.in_words(), finding.place());
+    }
+    if text.ends_with("\n\n") { text } else { text + "\n" }
 }
 
-/// The lines of a summary by name; `None` leaves a line out.
-fn facts<'s>(
-    summary: &'s Summary,
-    replayed: &Replayed<'_>,
-    data_options: &str,
-) -> Vec<(&'s str, Option<String>)> {
+/// The lines of a summary by name.
+fn facts(summary: &Summary, data: &str) -> Vec<(&'static str, String)> {
     let counts = &summary.counts;
-    let space = &counts.by_space;
-    let faults: Vec<(&str, u64)> =
-        counts.lane_faults.iter().map(|(kind, lanes)| (kind.name(), *lanes)).collect();
-    let options = replayed.options();
-    let allocated = match options.get_data() {
-        ReplayData::Image(_) => "the image's memory".to_owned(),
-        _ => format!("every address below 2^{}", options.get_address_bits()),
+    let all = counts.all();
+    let mut facts = Vec::new();
+    let mut add = |name: &'static str, value: Option<String>| {
+        facts.extend(value.map(|value| (name, value)));
     };
-    let digest = match &summary.digest {
-        Some(digest) => digest.to_string(),
-        None => format!("none, because there were no data ({data_options})"),
-    };
-    let mut facts = vec![
-        ("opcodes", Some(opcodes(counts))),
-        (
-            "memories",
-            Some(nonzero(&[
-                ("global", space.global),
-                ("local", space.local),
-                ("shared", space.shared),
-                ("constant", space.constant),
-                ("unresolved", space.unresolved),
-            ])),
-        ),
-        (
-            "global",
-            Some(format!(
-                "{} sectors of 32 bytes, {} lines of 128; ideal {} sectors{}",
-                counts.sectors,
-                counts.lines,
-                counts.ideal_sectors,
-                ratio(counts.ideal_sectors, counts.sectors)
-            )),
-        ),
-        ("shared", shared(counts)),
-        ("local", local(counts)),
-        ("constant", constant(counts)),
-        ("stores", traffic(counts.stores)),
-        ("atomics", traffic(counts.atomics)),
-        ("copies", copies(counts)),
-        (
-            "footprint",
-            Some(format!(
-                "{} of 4 KiB, {}",
-                plural(counts.footprint.pages, "page"),
-                plural(counts.footprint.lines, "line")
-            )),
-        ),
-        ("lane faults", Some(nonzero(&faults))),
-        ("selected", summary.selected.as_ref().map(|all| visible(&all.to_string()).into_owned())),
-        ("allocated", Some(allocated)),
-        ("uniform", uniform(counts)),
-        ("widths", widths(counts)),
-        ("lanes", unattributable(counts)),
-        ("checked", checked(counts)),
-        ("values", not_compared(counts)),
-        ("reuse", counts.reuse.as_ref().map(reuse)),
-        ("digest", Some(digest)),
-    ];
-    facts.extend(summary.notes.iter().map(|note| ("note", Some(visible(note).into_owned()))));
+    add("opcodes", Some(opcodes(counts)));
+    let space = all.by_space;
+    add(
+        "memories",
+        Some(nonzero(&[
+            ("global", space.global),
+            ("local", space.local),
+            ("shared", space.shared),
+            ("constant", space.constant),
+            ("unresolved", space.unresolved),
+        ])),
+    );
+    for kind in AccessKind::ALL {
+        add(kind.plural(), cost(counts.kind(kind)));
+    }
+    add(
+        "footprint",
+        counts.footprint.map(|footprint| {
+            let pages = plural(footprint.pages, "page");
+            format!("{pages} of 4 KiB, {} of 128 bytes", plural(footprint.lines, "line"))
+        }),
+    );
+    let faults = all.lane_faults.iter().map(|(kind, lanes)| (kind.name(), *lanes));
+    add("lane faults", Some(nonzero(&faults.collect::<Vec<_>>())));
+    let selected = summary.selected.as_ref();
+    add("selected", selected.map(|all| visible(&all.to_string()).into_owned()));
+    add("shards", summary.shards.as_ref().map(ToString::to_string));
+    let uniform = all.uniform;
+    add(
+        "uniform",
+        (uniform.broadcast + uniform.divergent > 0)
+            .then(|| format!("{} broadcast, {} divergent", uniform.broadcast, uniform.divergent)),
+    );
+    add(
+        "widths",
+        (all.width_disagreements > 0).then(|| {
+            format!(
+                "of {} differ in the trace and in the opcode",
+                of(all.width_disagreements, "access")
+            )
+        }),
+    );
+    add(
+        "lanes",
+        (all.unattributable > 0)
+            .then(|| format!("of {} are unknown: not executed", of(all.unattributable, "access"))),
+    );
+    let values = all.values;
+    add(
+        "checked",
+        (values.checked > 0).then(|| {
+            let words = (values.checked_words, values.mismatched_words);
+            format!(
+                "{}, {} mismatches; {} values, {} of them differ",
+                plural(values.checked, "load"),
+                values.mismatches,
+                words.0,
+                words.1
+            )
+        }),
+    );
+    add(
+        "values",
+        (values.checked == 0 && values.accesses > 0)
+            .then(|| format!("in the trace for {}, not compared", plural(values.accesses, "load"))),
+    );
+    add("data", Some(data.to_owned()).filter(|data| !data.is_empty()));
+    add("digest", summary.digest.map(|digest| digest.to_string()));
+    facts.extend(summary.notes.iter().map(|note| ("note", visible(note).into_owned())));
     facts
 }
 
-fn shared(counts: &LoadCounts) -> Option<String> {
-    let shared = Some(counts.shared).filter(|shared| shared.loads > 0)?;
-    let ratio = ratio(shared.ideal_wavefronts, shared.wavefronts);
-    let (wavefronts, ideal) = (shared.wavefronts, shared.ideal_wavefronts);
-    let conflicts = shared.conflicts;
-    Some(format!("{wavefronts} wavefronts; ideal {ideal}{ratio}, {conflicts} are bank conflicts"))
-}
-
-fn local(counts: &LoadCounts) -> Option<String> {
-    let local = Some(counts.local).filter(|local| local.loads > 0)?;
-    let ratio = ratio(local.ideal_sectors, local.sectors);
-    let (sectors, ideal) = (local.sectors, local.ideal_sectors);
-    Some(format!("{sectors} sectors of 32 bytes; ideal {ideal} sectors{ratio}"))
-}
-
-fn constant(counts: &LoadCounts) -> Option<String> {
-    let constant = Some(counts.constant).filter(|constant| constant.loads > 0)?;
-    Some(format!("{} addresses in {}", constant.addresses, plural(constant.loads, "load")))
-}
-
-/// The cost of stores or atomics in global memory.
-fn traffic(traffic: Option<TrafficCounts>) -> Option<String> {
-    let TrafficCounts { lanes, bytes, sectors, ideal_sectors, .. } =
-        traffic.filter(|traffic| traffic.count > 0)?;
-    let ratio = ratio(ideal_sectors, sectors);
-    Some(format!(
-        "{lanes} lanes, {bytes} bytes; {sectors} global sectors, ideal {ideal_sectors}{ratio}"
-    ))
-}
-
-/// The cost of copies from global to shared memory on each side that the trace has.
-fn copies(counts: &LoadCounts) -> Option<String> {
-    let copies = counts.ldgsts.filter(|copies| copies.records > 0)?;
-    let global = || {
-        let (sectors, ideal) = (copies.sectors.0?, copies.ideal_sectors.0?);
-        let ratio = ratio(ideal, sectors);
-        let bytes = copies.bytes.0?;
-        Some(format!("{bytes} bytes; {sectors} global sectors, ideal {ideal}{ratio}"))
-    };
-    let shared = || {
-        let (wavefronts, conflicts) = (copies.wavefronts.0?, copies.conflicts.0?);
-        Some(format!("{wavefronts} shared wavefronts, {conflicts} are bank conflicts"))
-    };
-    let costs: Vec<String> = global().into_iter().chain(shared()).collect();
-    (!costs.is_empty()).then(|| costs.join("; "))
-}
-
-fn uniform(counts: &LoadCounts) -> Option<String> {
-    let uniform = &counts.uniform;
-    let is_there = uniform.broadcast + uniform.divergent > 0;
-    is_there.then(|| format!("{} broadcast, {} divergent", uniform.broadcast, uniform.divergent))
-}
-
-fn widths(counts: &LoadCounts) -> Option<String> {
-    let count = counts.width_disagreements;
-    (count > 0).then(|| format!("{count} loads with another width in the trace than the opcode's"))
-}
-
-fn unattributable(counts: &LoadCounts) -> Option<String> {
-    let count = counts.unattributable;
-    (count > 0).then(|| format!("of {} are unknown: not executed", plural(count, "load")))
-}
-
-fn checked(counts: &LoadCounts) -> Option<String> {
-    let LoadCounts { checked, mismatches, checked_words, mismatched_words, .. } = counts;
-    (*checked > 0).then(|| {
-        format!(
-            "{checked} loads, {mismatches} mismatches; {checked_words} values, {mismatched_words} of them differ"
-        )
-    })
-}
-
-fn not_compared(counts: &LoadCounts) -> Option<String> {
-    let is_there = counts.checked == 0 && counts.valued_loads > 0;
-    is_there
-        .then(|| format!("in the trace for {}, not compared", plural(counts.valued_loads, "load")))
-}
-
-/// The number of first touches of lines; for later touches, the distribution of loads since the touch before.
-fn reuse(reuse: &ReuseCounts) -> String {
-    let range = |bound: u64| match bound {
-        0..=2 => bound.to_string(),
-        _ => format!("{}..{bound}", bound / 2 + 1),
-    };
-    let again = reuse.buckets.iter();
-    let again = again.map(|(bound, touches)| format!("{}: {touches}", range(*bound)));
-    let again: Vec<String> = again.collect();
-    let again = match again.is_empty() {
-        true => "no other".to_owned(),
-        false => format!("loads since the one before: {}", again.join(", ")),
-    };
-    format!("{} first touches of lines; {again}", reuse.cold)
+/// The lanes of accesses of one kind, and their cost in each memory.
+fn cost(counts: &AccessCounts) -> Option<String> {
+    if counts.accesses == 0 {
+        return None;
+    }
+    let mut parts = vec![format!("{}, {} bytes", plural(counts.lanes, "lane"), counts.bytes)];
+    if let Some(global) = counts.global.filter(|global| global.sectors.sum > 0) {
+        let (sectors, ideal) = (global.sectors.sum, global.ideal_sectors);
+        parts.push(format!("global {sectors} sectors, ideal {ideal}{}", ratio(ideal, sectors)));
+    }
+    if let Some(shared) = counts.shared.as_deref().filter(|shared| shared.accesses > 0) {
+        let SharedCounts { ideal_wavefronts: ideal, conflicts, .. } = *shared;
+        let wavefronts = shared.wavefronts.sum;
+        parts.push(format!(
+            "shared {wavefronts} wavefronts, ideal {ideal}{}, {conflicts} bank conflicts",
+            ratio(ideal, wavefronts)
+        ));
+    }
+    if let Some(local) = counts.local.as_deref().filter(|local| local.accesses > 0) {
+        let (sectors, ideal) = (local.sectors, local.ideal_sectors);
+        parts.push(format!("local {sectors} sectors, ideal {ideal}{}", ratio(ideal, sectors)));
+    }
+    if let Some(constant) = counts.constant.as_deref().filter(|constant| constant.accesses > 0) {
+        let ConstantCounts { accesses, addresses, .. } = *constant;
+        parts.push(format!("constant {addresses} addresses in {}", plural(accesses, "load")));
+    }
+    Some(parts.join("; "))
 }
 
 /// The first mismatches and faults.
-fn first_ones(summary: &Summary, demangled: &Demangled) -> String {
+fn first_ones(summary: &Summary) -> String {
+    let name = |kernel: &str| {
+        let launch = summary.launches.iter().find(|launch| &*launch.kernel == kernel);
+        cell(launch.map_or(kernel, LaunchSummary::shown_name))
+    };
     let mismatches = summary.first_mismatches.iter().take(LISTED).map(|one| {
-        let kernel = cell(demangled.or_name(&one.kernel));
         format!(
-            "record {} {kernel}+{} lane {} register {}: expected {}, got {}\n",
-            one.record, one.pc, one.lane, one.register, one.expected, one.got
+            "instruction {} {}+{} lane {} register {}: expected {}, got {}\n",
+            one.instruction,
+            name(&one.kernel),
+            one.pc,
+            one.lane,
+            one.register,
+            one.expected,
+            one.got
         )
     });
     let faults = summary.first_faults.iter().take(LISTED).map(|one| {
-        let kernel = cell(demangled.or_name(&one.kernel));
         format!(
-            "record {} {kernel}+{} lane {}: {} at {}\n",
-            one.record, one.pc, one.lane, one.kind, one.address
+            "instruction {} {}+{} lane {}: {} at {}\n",
+            one.instruction,
+            name(&one.kernel),
+            one.pc,
+            one.lane,
+            one.kind,
+            one.address
         )
     });
     let mut text = String::new();
@@ -338,11 +307,11 @@ fn first_ones(summary: &Summary, demangled: &Demangled) -> String {
     text
 }
 
-/// The opcodes with the most loads, as many as fit on a line or two.
-fn opcodes(counts: &LoadCounts) -> String {
-    let opcodes = counts.by_opcode.iter().map(|(opcode, loads)| (&**opcode, *loads));
+/// The opcodes with the most accesses, as many as fit on a line or two.
+fn opcodes(counts: &TraceCounts) -> String {
+    let opcodes = counts.by_opcode.iter().map(|(opcode, accesses)| (&**opcode, *accesses));
     let mut opcodes: Vec<(&str, u64)> = opcodes.collect();
-    opcodes.sort_by_key(|(_, loads)| Reverse(*loads));
+    opcodes.sort_by_key(|(_, accesses)| Reverse(*accesses));
     let more = opcodes.len().saturating_sub(ROWS);
     opcodes.truncate(ROWS);
     nonzero(&opcodes) + &if more > 0 { format!(" and {more} more") } else { String::new() }
@@ -354,83 +323,11 @@ fn nonzero(counts: &[(&str, u64)]) -> String {
     if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
 }
 
-fn ratio(ideal: u64, sectors: u64) -> String {
-    if sectors == 0 {
+fn ratio(ideal: u64, amount: u64) -> String {
+    if amount == 0 {
         return String::new();
     }
-    format!(" ({:.0} %)", 100.0 * ideal as f64 / sectors as f64)
-}
-
-/// A program counter, and its kernel's name.
-struct PcRow<'r> {
-    counter: ProgramCounter<'r>,
-    /// The number of its kernel in the whole trace.
-    launch: usize,
-    demangled: Option<&'r str>,
-}
-
-impl<'r> PcRow<'r> {
-    fn new(
-        counter: ProgramCounter<'r>,
-        replayed: &'r Replayed<'_>,
-        demangled: &'r Demangled,
-    ) -> Self {
-        let trace = replayed.trace();
-        let name = trace.contents().kernels.get(counter.kernel).map_or("", |kernel| &kernel.name);
-        let launch = trace.first_kernel() + counter.kernel;
-        Self { demangled: demangled.get(name).map(|form| &**form), launch, counter }
-    }
-
-    fn summary(&self) -> &PcSummary {
-        &self.counter.summary
-    }
-
-    /// The instruction from the code, or else its opcode.
-    fn shown(&self) -> String {
-        let code = self.counter.code();
-        code.map_or_else(|| self.summary().opcode.to_string(), Cow::into_owned)
-    }
-
-    /// The accesses to shared memory and their wavefronts; `None` without such accesses, or if the wavefronts of an
-    /// atomic are unknown.
-    fn wavefronts(&self) -> Option<(PcSharedCounts, SectorSummary)> {
-        let shared = self.summary().shared?;
-        Some((shared, shared.wavefronts?))
-    }
-
-    fn conflicts(&self) -> Option<(PcSharedCounts, u64)> {
-        let shared = self.summary().shared?;
-        Some((shared, shared.conflicts?))
-    }
-
-    /// A value about global memory, if the accesses can reach it.
-    fn of_global(&self, value: fn(&PcSummary) -> Value<'static>) -> Value<'static> {
-        if self.counter.has_sectors() { value(self.summary()) } else { Value::None }
-    }
-}
-
-/// Sorts rows. Rows without the value in question come last, and equal ones keep their order.
-fn sort_program_counters(rows: &mut [PcRow<'_>], by: TableOrder) {
-    const LAST: f64 = f64::NEG_INFINITY;
-    let weight = |row: &PcRow<'_>| match by {
-        TableOrder::Excess => row.counter.waste(),
-        TableOrder::Sectors if row.counter.has_sectors() => row.counter.sectors(),
-        TableOrder::Sectors => LAST,
-        TableOrder::Loads => row.summary().loads as f64,
-        TableOrder::Lanes => row.summary().lanes as f64,
-        TableOrder::Conflicts => row.conflicts().map_or(LAST, |(_, conflicts)| conflicts as f64),
-        TableOrder::Pc => 0.0,
-    };
-    rows.sort_by(|one, other| weight(other).total_cmp(&weight(one)));
-}
-
-fn kind(kind: OperationKind) -> &'static str {
-    match kind {
-        OperationKind::Store => "store",
-        OperationKind::Atomic => "atomic",
-        OperationKind::Copy => "copy",
-        _ => "load",
-    }
+    format!(" ({:.0} %)", 100.0 * ideal as f64 / amount as f64)
 }
 
 /// A mean with two digits; no value if the count is zero.
@@ -438,13 +335,9 @@ fn mean(sum: u64, of: u64) -> Value<'static> {
     if of == 0 { Value::None } else { Value::Number(sum as f64 / of as f64, 2) }
 }
 
-/// `amount`; no value if there are no such accesses, because 0 would look like a measurement.
-fn of(has_some: bool, amount: u64) -> Value<'static> {
-    if has_some { Value::Count(amount) } else { Value::None }
-}
-
-fn text<'r>(text: Option<impl Into<Cow<'r, str>>>) -> Value<'r> {
-    text.map_or(Value::None, |text| Value::Text(text.into()))
+/// `amount`; no value if there is none, because 0 would look like a measurement.
+fn nonzero_count(amount: u64) -> Value<'static> {
+    if amount > 0 { Value::Count(amount) } else { Value::None }
 }
 
 macro_rules! columns {
@@ -453,159 +346,139 @@ macro_rules! columns {
     };
 }
 
-/// Writes the program counters of a replay as CSV: loads, stores, atomics and copies. The first columns name a row,
-/// then come its counters and its source line.
+/// Writes the rows of a summary as CSV. The first columns name a row, then come its counters and its code.
 ///
 /// # Errors
 /// Returns the error of `to`.
-pub fn replay_csv(
-    replayed: &Replayed<'_>,
-    demangled: &Demangled,
-    rows: TableRows,
-    to: &mut dyn Write,
-) -> io::Result<()> {
-    let all = replayed.program_counters().chain(replayed.stores()).chain(replayed.copies());
-    let mut all: Vec<PcRow<'_>> =
-        all.map(|counter| PcRow::new(counter, replayed, demangled)).collect();
-    sort_program_counters(&mut all, rows.order);
+pub fn replay_csv(summary: &Summary, rows: TableRows, to: &mut dyn Write) -> io::Result<()> {
+    let mut all: Vec<Shown<'_>> = summary.rows.iter().map(|row| Shown { row, summary }).collect();
+    rows.sort(&mut all, |shown| &shown.row.counts);
     all.truncate(rows.most.unwrap_or(usize::MAX));
-    let counters = PcSummary::columns();
-    let before: Vec<Column<PcRow<'_>>> = columns! {
-        "kind", |row| Value::Text(kind(row.counter.operation.kind).into());
-        "launch", |row| Value::Count(row.launch as u64);
-        "pc", |row| Value::Hex(row.counter.pc.into());
-        "opcode", |row| Value::Text((&*row.summary().opcode).into());
-    };
-    let after: Vec<Column<PcRow<'_>>> = columns! {
-        "sass", |row| text(row.counter.sass());
-        "ptx", |row| text(row.summary().ptx.as_deref());
-        "ptx_line", |row| row.summary().ptx_line.map_or(Value::None, |line| Value::Count(line.into()));
-        "ptx_column", |row| row.summary().ptx_column.map_or(Value::None, |column| Value::Count(column.into()));
-        "source_file", |row| text(row.counter.source_file());
-        "source_line", |row| row.counter.source_line().map_or(Value::None, |line| Value::Count(line.into()));
-        "kernel", |row| Value::Text((&*row.summary().kernel).into());
-        "demangled", |row| text(row.demangled);
-    };
-    let keys: Vec<&str> = (before.iter().map(|column| column.heading))
-        .chain(counters.iter().map(|column| column.name))
-        .chain(after.iter().map(|column| column.heading))
-        .collect();
-    let counted = |row: &PcRow<'_>, column: &PcColumn| match (column.value)(row.summary()) {
-        PcValue::Count(count) => Value::Count(count),
-        PcValue::Mean(mean) => Value::Number(mean, 2),
-        _ => Value::None,
-    };
-    let values = all.iter().map(|row| {
-        let before = before.iter().map(|column| (column.value)(row));
-        let counters = counters.iter().map(|column| counted(row, column));
-        before.chain(counters).chain(after.iter().map(|column| (column.value)(row))).collect()
+    let number = |number: Option<u32>| number.map_or(Value::None, |of| Value::Count(of.into()));
+    let text =
+        |text: Option<&str>| text.map_or(Value::None, |of| Value::Text(of.to_owned().into()));
+    let keys = AccessCounts::columns();
+    let before = ["launch", "kind", "space", "access_bytes", "pc", "opcode"];
+    let after = [
+        "sass",
+        "ptx",
+        "ptx_line",
+        "ptx_column",
+        "source_file",
+        "source_line",
+        "kernel",
+        "demangled",
+    ];
+    let keys: Vec<&str> =
+        before.into_iter().chain(keys.iter().map(String::as_str)).chain(after).collect();
+    let values = all.iter().map(|Shown { row, summary }| {
+        let code = &row.code;
+        let demangled = summary.launch(row.launch).and_then(|launch| launch.demangled.as_deref());
+        let mut values = vec![
+            Value::Count(row.launch),
+            Value::Text(row.kind.name().into()),
+            Value::Text(row.space.name().into()),
+            number(row.access_bytes),
+            Value::Hex(row.pc.0),
+            Value::Text((&*row.opcode).into()),
+        ];
+        let counted = row.counts.values().into_iter();
+        values.extend(counted.map(|value| value.map_or(Value::None, Value::Count)));
+        values.extend([
+            text(code.sass.as_deref()),
+            text(code.ptx.as_deref()),
+            number(code.ptx_line),
+            number(code.ptx_column),
+            text(code.source_file.as_deref()),
+            number(code.source_line),
+            text(Some(&*row.kernel)),
+            text(demangled),
+        ]);
+        values
     });
     text_table::csv(&keys, values, to)
 }
 
-/// The columns of the table by program counter in text, with amounts per load.
-fn pc_columns<'r>() -> Vec<Column<PcRow<'r>>> {
+/// A row, and the summary with its kernel's names.
+struct Shown<'s> {
+    row: &'s Row,
+    summary: &'s Summary,
+}
+
+/// The columns of the table of instructions in text, with amounts per access.
+fn access_columns<'s>() -> Vec<Column<Shown<'s>>> {
     columns! {
-        "pc", |row| match row.summary().ptx {
-            Some(_) => Value::Shown(row.counter.place()),
-            None => Value::Hex(row.counter.pc.into()),
+        "pc", |of| match of.row.code.ptx {
+            Some(_) => Value::Shown(of.row.place()),
+            None => Value::Hex(of.row.pc.0),
         };
-        "load", |row| Value::Text(row.shown().into());
-        "loads", |row| Value::Count(row.summary().loads);
-        "lanes/load", |row| Value::Number(row.summary().lanes as f64 / row.summary().loads as f64, 1);
-        "sectors/load", |row| row.of_global(|of| Value::Number(of.sectors.mean, 2));
-        "ideal/load", |row| row.of_global(|of| mean(of.ideal_sectors, of.loads));
-        "wavefronts/load", |row| match row.wavefronts() {
-            Some((shared, wavefronts)) => mean(wavefronts.sum(shared.loads), shared.loads),
-            None => Value::None,
+        "instruction", |of| Value::Text(of.row.code.instruction().unwrap_or(&of.row.opcode).into());
+        "kind", |of| Value::Text(of.row.kind.name().into());
+        "accesses", |of| Value::Count(of.row.counts.accesses);
+        "lanes each", |of| {
+            Value::Number(of.row.counts.lanes as f64 / of.row.counts.accesses.max(1) as f64, 1)
         };
-        "min..max", |row| match row.wavefronts() {
-            Some((shared, wavefronts)) if shared.loads > 0 => {
-                Value::Shown(format!("{}..{}", wavefronts.min, wavefronts.max))
+        "sectors each", |of| of.row.counts.global.map_or(Value::None, |global| mean(global.sectors.sum, global.accesses));
+        "ideal", |of| of.row.counts.global.map_or(Value::None, |global| mean(global.ideal_sectors, global.accesses));
+        "wavefronts each", |of| shared(of, |shared| mean(shared.wavefronts.sum, shared.accesses));
+        "min..max", |of| shared(of, |shared| {
+            Value::Shown(format!("{}..{}", shared.wavefronts.min(), shared.wavefronts.max))
+        });
+        "ideal wavefronts", |of| shared(of, |shared| mean(shared.ideal_wavefronts, shared.accesses));
+        "conflicts each", |of| shared(of, |shared| mean(shared.conflicts, shared.accesses));
+        "local each", |of| of.row.counts.local.as_ref().map_or(Value::None, |local| mean(local.sectors, local.accesses));
+        "ideal local", |of| of.row.counts.local.as_ref().map_or(Value::None, |local| mean(local.ideal_sectors, local.accesses));
+        "addresses each", |of| match of.row.counts.constant.as_deref() {
+            // One address is the minimum and not worth mentioning.
+            Some(constant) if constant.addresses > constant.accesses => {
+                mean(constant.addresses, constant.accesses)
             }
             _ => Value::None,
         };
-        "ideal wavefronts", |row| match row.wavefronts() {
-            Some((shared, _)) => mean(shared.ideal_wavefronts, shared.loads),
-            None => Value::None,
+        "kernel", |of| {
+            let launch = of.summary.launch(of.row.launch);
+            Value::Text(launch.map_or(&*of.row.kernel, LaunchSummary::shown_name).into())
         };
-        "conflicts/load", |row| match row.conflicts() {
-            Some((shared, conflicts)) => mean(conflicts, shared.loads),
-            None => Value::None,
-        };
-        "local/load", |row| match row.summary().local {
-            Some(local) => mean(local.sectors, local.loads),
-            None => Value::None,
-        };
-        "ideal local", |row| match row.summary().local {
-            Some(local) => mean(local.ideal_sectors, local.loads),
-            None => Value::None,
-        };
-        "addresses/load", |row| match row.summary().constant {
-            // One address a load is the minimum and not worth mentioning.
-            Some(constant) if constant.addresses > constant.loads => {
-                mean(constant.addresses, constant.loads)
-            }
-            _ => Value::None,
-        };
-        "kernel", |row| Value::Text(row.demangled.unwrap_or(&row.summary().kernel).into());
-        "source", |row| match (row.counter.source_file(), row.counter.source_line()) {
-            // Modules of PTX have absolute paths.
-            (Some(file), Some(line)) if row.summary().ptx.is_some() => {
-                let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
-                Value::Text(format!("{name}:{line}").into())
-            }
-            (Some(file), Some(line)) => Value::Text(format!("{file}:{line}").into()),
-            // The trace does not name the file.
-            (None, Some(line)) => Value::Text(format!("line {line}").into()),
-            (_, None) => Value::None,
-        };
+        "source", |of| of.row.code.source().map_or(Value::None, |source| Value::Text(source.into()));
     }
 }
 
-/// A launch of a kernel, with its number.
-struct KernelRow<'r>(usize, &'r KernelSummary);
-
-/// The launches of a summary that have loads.
-fn kernels(summary: &Summary) -> Vec<KernelRow<'_>> {
-    let launches = summary.kernels.iter().enumerate();
-    let launches = launches.filter(|(_, kernel)| kernel.counts.loads > 0);
-    launches.map(|(number, kernel)| KernelRow(number, kernel)).collect()
+/// A value about shared memory. None if an access does not reach it, or if its wavefronts are unknown.
+fn shared<'v>(of: &Shown<'_>, value: fn(&SharedCounts) -> Value<'static>) -> Value<'v> {
+    let shared = of.row.counts.shared.as_deref();
+    let shared = shared.filter(|shared| shared.accesses > 0 && shared.unknown == 0);
+    shared.map_or(Value::None, value)
 }
 
-/// Sorts launches. Equal ones keep their order.
-fn sort_kernels(rows: &mut [KernelRow<'_>], by: TableOrder) {
-    let weight = |KernelRow(_, kernel): &KernelRow<'_>| {
-        let LoadCounts { sectors, ideal_sectors, loads, lanes, shared, .. } = kernel.counts;
-        match by {
-            TableOrder::Excess => sectors.saturating_sub(ideal_sectors),
-            TableOrder::Sectors => sectors,
-            TableOrder::Loads => loads,
-            TableOrder::Lanes => lanes,
-            TableOrder::Conflicts => shared.conflicts,
-            TableOrder::Pc => 0,
-        }
-    };
-    rows.sort_by_key(|row| Reverse(weight(row)));
+/// A launch, or the launches of a kernel, with the counts of all accesses.
+struct KernelRow<'s> {
+    launch: &'s LaunchSummary,
+    counts: AccessCounts,
 }
 
-/// The columns of the table by kernel: sums of its loads, then of its stores and atomics.
-fn kernel_columns<'r>() -> Vec<Column<KernelRow<'r>>> {
+impl<'s> KernelRow<'s> {
+    fn new(launch: &'s LaunchSummary) -> Self {
+        Self { launch, counts: launch.counts.all() }
+    }
+}
+
+/// The columns of the table by kernel: sums of all accesses.
+fn kernel_columns<'s>() -> Vec<Column<KernelRow<'s>>> {
     columns! {
-        "launch", |row| Value::Count(row.0 as u64);
-        "kernel", |row| Value::Text(row.1.shown_name().into());
-        "loads", |row| Value::Count(row.1.counts.loads);
-        "sectors", |row| of(row.1.counts.sectors > 0, row.1.counts.sectors);
-        "ideal", |row| of(row.1.counts.sectors > 0, row.1.counts.ideal_sectors);
-        "wavefronts", |row| of(row.1.counts.shared.loads > 0, row.1.counts.shared.wavefronts);
-        "ideal", |row| of(row.1.counts.shared.loads > 0, row.1.counts.shared.ideal_wavefronts);
-        "conflicts", |row| of(row.1.counts.shared.loads > 0, row.1.counts.shared.conflicts);
-        "local sectors", |row| of(row.1.counts.local.loads > 0, row.1.counts.local.sectors);
-        "ideal", |row| of(row.1.counts.local.loads > 0, row.1.counts.local.ideal_sectors);
-        "stored sectors", |row| {
-            let both = [row.1.counts.stores, row.1.counts.atomics];
-            let sectors = both.iter().flatten().map(|traffic| traffic.sectors).sum();
-            of(sectors > 0, sectors)
+        "launch", |of| Value::Count(of.launch.launch);
+        "launches", |of| match of.launch.launches {
+            1 => Value::None,
+            launches => Value::Count(launches),
+        };
+        "kernel", |of| Value::Text(of.launch.shown_name().into());
+        "accesses", |of| Value::Count(of.counts.accesses);
+        "sectors", |of| nonzero_count(of.counts.sectors());
+        "ideal", |of| nonzero_count(of.counts.ideal_sectors());
+        "wavefronts", |of| nonzero_count(of.counts.wavefronts());
+        "ideal", |of| nonzero_count(of.counts.ideal_wavefronts());
+        "conflicts", |of| match of.counts.wavefronts() {
+            0 => Value::None,
+            _ => Value::Count(of.counts.conflicts()),
         };
     }
 }

@@ -93,11 +93,6 @@ pub fn csv<'v>(
 /// Returns a text table, without columns that have no values.
 #[must_use]
 pub fn text<R>(columns: &[Column<R>], rows: &[R]) -> String {
-    text_about(columns, rows, "load")
-}
-
-/// Returns a table as [`text`] does, of another noun than the load in its headings.
-pub(crate) fn text_about<R>(columns: &[Column<R>], rows: &[R], noun: &str) -> String {
     let columns = columns.iter().map(|column| {
         let values: Vec<Value<'_>> = rows.iter().map(column.value).collect();
         // A minimum width, because tables below each other look like one if their columns are narrow.
@@ -106,7 +101,7 @@ pub(crate) fn text_about<R>(columns: &[Column<R>], rows: &[R], noun: &str) -> St
             Some(Value::Hex(_)) => 8,
             _ => 7,
         };
-        (column.heading.replace("load", noun), least, values)
+        (column.heading, least, values)
     });
     grid(columns.filter(|(.., values)| values.iter().any(|value| !matches!(value, Value::None))))
 }
