@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use warpload::json::JsonError;
 use warpload_binary::lines::skip_mark;
-use warpload_replay::{Comparison, PartialError, PartialHead, PartialSummary, Summary};
+use warpload_replay::{Comparison, Summary, SummaryError};
 use warpload_report::{comparison_html, comparison_text};
 
 use super::destination;
@@ -17,9 +17,9 @@ use crate::process::Status;
 
 /// Compare the JSON summaries of two replays, program counter by program counter
 ///
-/// Program counters are matched by kernel name, address and opcode; launches with the same name are added up. A change
-/// is the difference of sectors of global memory and wavefronts of shared memory, in percent of the first replay's. The
-/// worst changes come first.
+/// Loads, stores, atomics, reductions and copies are matched by kernel name, address, opcode and memory; launches with
+/// the same name are added up. A change is the difference of sectors of global and local memory and wavefronts of shared
+/// memory, in percent of the first replay's. The worst changes come first.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -72,17 +72,17 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         bail!("--top: JSON has all rows");
     }
     let page = arguments.html.as_deref().map(destination::target).transpose()?;
-    let [one, other] = [read(a)?, read(b)?];
+    let [one, other] = [read_whole(a)?, read_whole(b)?];
     let mut comparison = Comparison::new(&one, &other)?;
     if arguments.no_demangle {
-        comparison.per_pc.iter_mut().for_each(|row| row.demangled = None);
+        comparison.rows.iter_mut().for_each(|row| row.demangled = None);
     }
     if let Some(to) = page {
         let names = [io::name(a), io::name(b)];
         to.write(comparison_html(&comparison, [&names[0], &names[1]]).as_bytes())?;
     }
     // A change from zero has no percentage. It counts as above any limit.
-    let is_above = |percent| comparison.change().is_none_or(|change| change > percent);
+    let is_above = |percent| comparison.change.is_none_or(|change| change > percent);
     let is_worse = arguments.fail_above.is_some_and(is_above);
     let status = output.raise(if is_worse { Status::Failed } else { Status::Done });
     match arguments.format {
@@ -92,38 +92,29 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     Ok(status)
 }
 
-/// Reads the summary of a whole replay.
-fn read(path: &Path) -> anyhow::Result<Summary> {
-    let json = read_bytes(path)?;
-    serde_json::from_slice(&json).map_err(|error| {
-        let Ok(head) = serde_json::from_slice::<PartialHead>(&json) else {
-            return not(path, "a summary of a replay", &error);
-        };
-        let (shards, of) = head.shards();
-        let shards = match shards.into_inner() {
-            (first, last) if first == last => format!("shard {first}"),
-            (first, last) => format!("shards {first} to {last}"),
-        };
-        anyhow!(
-            "{}: the summary of {shards} of {of}; expected a whole replay: `warpload merge` \
-             combines all shards into one",
-            io::name(path)
-        )
-    })
-}
-
-/// Reads the summary of a shard.
-pub(crate) fn read_partial(path: &Path) -> anyhow::Result<PartialSummary> {
-    PartialSummary::from_json(&read_bytes(path)?).map_err(|error| match error {
-        PartialError::Json(error) => not(path, "the summary of a shard", &error),
+/// Reads a summary.
+pub(crate) fn read(path: &Path) -> anyhow::Result<Summary> {
+    Summary::from_json(&read_bytes(path)?).map_err(|error| match error {
+        // It does not name the key at fault, because code that keeps track of keys takes a tenth of a megabyte.
+        SummaryError::Json(error) => {
+            let place = JsonError::from(error).with_place();
+            anyhow!("{}: not a summary of a replay: {place}", io::name(path))
+        }
         error => anyhow!("{}: the summary is {}", io::name(path), visible(&error.to_string())),
     })
 }
 
-/// Reads only the head of a summary: its replay and its shards.
-pub(crate) fn read_head(path: &Path) -> anyhow::Result<PartialHead> {
-    let head = serde_json::from_slice(&read_bytes(path)?);
-    head.map_err(|error| not(path, "the summary of a shard", &error))
+/// Reads the summary of a whole replay.
+fn read_whole(path: &Path) -> anyhow::Result<Summary> {
+    let summary = read(path)?;
+    match &summary.shards {
+        None => Ok(summary),
+        Some(part) => bail!(
+            "{}: the summary of {part}; expected a whole replay: `warpload merge` combines all shards \
+             into one",
+            io::name(path)
+        ),
+    }
 }
 
 /// Reads a file at once, because serde_json is slower on a reader if strings are long.
@@ -136,10 +127,4 @@ fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     }
     let is_regular = !io::is_stdin(path) && path.is_file();
     io::read_all(input, is_regular).with_context(name)
-}
-
-/// The error for JSON of another form. It does not name the key at fault, because code that keeps track of keys takes a
-/// tenth of a megabyte for summaries.
-fn not(path: &Path, what: &str, error: &serde_json::Error) -> anyhow::Error {
-    anyhow!("{}: not {what}: {}", io::name(path), JsonError::from(error).with_place())
 }

@@ -1,12 +1,13 @@
-//! `replay`: replays a trace. With `--resume`, checks whether the output is complete already.
+//! `replay`: replays a trace.
 
+use std::borrow::Cow;
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::{ArgAction, ValueEnum};
 
-use crate::destination::{self, Destination};
+use crate::destination::{self, Destination, OutputTarget};
 use crate::diagnostic;
 use crate::io::{self, Output};
 use crate::options::{Progress, positive};
@@ -14,14 +15,13 @@ use crate::process::Status;
 use crate::replaying::{self, Read};
 use crate::terminal::Escapes;
 use crate::trace::{self, Input};
-use warpload_binary::names::Demangled;
 use warpload_replay::{
-    PartialSummary, ReplayError, ReplayOptions, ReplayRequest, Replayed, replay,
+    FillWord, NothingSelected, ReplayError, ReplayRemark, ReplayRequest, Summary, replay,
 };
-use warpload_report::{ReportPage, TableOrder, TableRows, html, replay_csv, replay_text, survey};
+use warpload_report::{ReportPage, TableOrder, TableRows, html, replay_csv, replay_text};
 use warpload_trace::{BinaryTrace, Shard};
 
-/// Execute every load of a trace and report costs, faults and wrong values
+/// Execute every load of a trace and report costs, faults and wrong values, of all other accesses costs and faults
 ///
 /// Takes binary traces, trace sets, and text traces of the kinds that `import` takes. Loads read from a memory image or
 /// a fill; without either, everything but values is computed. If the trace has expected values they are compared, and a
@@ -51,35 +51,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
 
-    /// Output format
-    #[arg(long, value_enum, default_value_t, hide_default_value = true, help_heading = OUTPUT)]
-    format: Format,
-
-    /// Order of the tables in text and CSV
-    #[arg(long, value_enum, value_name = "KEY", help_heading = OUTPUT)]
-    sort: Option<TableOrder>,
-
-    /// Maximum number of rows of a table; by default 8 in text and all in CSV
-    #[arg(long, value_name = "N", value_parser = positive, help_heading = OUTPUT)]
-    top: Option<usize>,
-
-    /// Also write a page for a browser, with pictures, in one file
-    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
-    html: Option<PathBuf>,
+    #[command(flatten, next_help_heading = OUTPUT)]
+    shape: Shape,
 
     /// File for the result, instead of standard output
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: Option<PathBuf>,
-
-    /// Skip the replay if the output is the result of this shard already
-    #[arg(
-        long,
-        requires = "output",
-        requires = "shard",
-        conflicts_with = "html",
-        help_heading = OUTPUT
-    )]
-    resume: bool,
 
     /// Print help; `warpload help replay` has more
     #[arg(short, long, action = ArgAction::HelpShort)]
@@ -93,14 +70,92 @@ pub(crate) struct Arguments {
 /// The heading of options about the result.
 const OUTPUT: &str = "Output";
 
-#[derive(Clone, Copy, Default, ValueEnum)]
+/// How a summary is shown.
+#[derive(clap::Args)]
+pub(crate) struct Shape {
+    /// Output format
+    #[arg(long, value_enum, default_value_t, hide_default_value = true)]
+    format: Format,
+
+    /// Order of the tables in text and CSV
+    #[arg(long, value_enum, value_name = "KEY")]
+    sort: Option<TableOrder>,
+
+    /// Maximum number of rows of a table; by default 8 in text and all in CSV
+    #[arg(long, value_name = "N", value_parser = positive)]
+    top: Option<usize>,
+
+    /// Show each launch in text and on the page, instead of the sum of a kernel's launches
+    #[arg(long)]
+    by_launch: bool,
+
+    /// Also write a page for a browser, in one file
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 enum Format {
     #[default]
     Text,
     /// One object
     Json,
-    /// A line of headings, then a line for each program counter
+    /// A line of headings, then a line for each row
     Csv,
+}
+
+impl Shape {
+    /// Checks the options against each other, and the places of the result and of the page.
+    pub(crate) fn targets(
+        &self,
+        output: Option<&Path>,
+    ) -> anyhow::Result<(Destination, Option<OutputTarget>)> {
+        if self.html.as_deref().is_some_and(io::is_stdin) {
+            bail!("the summary goes to standard output; expected a file for the page, not `-`");
+        }
+        if (self.sort.is_some() || self.top.is_some()) && self.format == Format::Json {
+            bail!("`--sort` and `--top`: JSON has all rows, in their order");
+        }
+        let page = self.html.as_deref().map(destination::target).transpose()?;
+        let to = Destination::new(output)?;
+        if let Some(page) = &page
+            && to.is_same_file(page)
+        {
+            bail!(
+                "{}: is the file of the page; expected another one for the summary",
+                page.asked().display()
+            );
+        }
+        Ok((to, page))
+    }
+
+    /// Writes a summary: the page if there is one, and the result. `title` and `data` say what was replayed.
+    pub(crate) fn write(
+        &self,
+        summary: &Summary,
+        (title, data): (&str, &str),
+        (to, page): (Destination, Option<OutputTarget>),
+        output: &mut Output,
+    ) -> anyhow::Result<Status> {
+        let status = output.raise(match summary.counts.loads.values.mismatches {
+            0 => Status::Done,
+            _ => Status::Failed,
+        });
+        let shown = if self.by_launch { Cow::Borrowed(summary) } else { summary.by_kernel() };
+        if let Some(target) = page {
+            let page = ReportPage::new(&shown).title(title).data(data);
+            target.write(html(&page).as_bytes())?;
+        }
+        let rows = TableRows { order: self.sort.unwrap_or_default(), most: self.top };
+        match self.format {
+            Format::Json => to.json(summary, output)?,
+            Format::Csv => {
+                to.write(Escapes::Text, output, |to| replay_csv(summary, rows, to))?;
+            }
+            Format::Text => to.text(&replay_text(&shown, rows, data), output)?,
+        }
+        Ok(status)
+    }
 }
 
 pub(crate) fn execute(
@@ -108,128 +163,43 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    if arguments.html.as_deref().is_some_and(io::is_stdin) {
-        bail!("the summary goes to standard output; expected a file for the page, not `-`");
-    }
-    if arguments.resume && !matches!(arguments.format, Format::Json) {
-        bail!("`--resume` needs `--format json`: only JSON names its replay");
-    }
-    if arguments.resume && arguments.output.as_deref().is_some_and(io::is_stdin) {
-        bail!("`--resume` reads the output; expected a file, not `-`");
-    }
-    let Arguments { trace: path, shard, request, .. } = &arguments;
-    let shapes = arguments.sort.is_some() || arguments.top.is_some();
-    if shapes && matches!(arguments.format, Format::Json) {
-        bail!("`--sort` and `--top`: JSON has all program counters, in their order");
-    }
+    let Arguments { trace: path, shard, request, shape, .. } = &arguments;
     let threads = trace::threads(request.threads.map(NonZero::get));
     replaying::check_stdin(request, path)?;
     // Checks that fail at once come before the import, which can take long.
     let input = Input::new(path)?.shard(*shard).map()?;
     let read = Read::new(request)?;
-    let page = arguments.html.as_deref().map(destination::target).transpose()?;
-    let to = Destination::new(arguments.output.as_deref())?;
-    if let Some(page) = &page
-        && to.is_same_file(page)
-    {
-        bail!(
-            "{}: is the file of the page; expected another one for the summary",
-            page.asked().display()
-        );
-    }
+    let targets = shape.targets(arguments.output.as_deref())?;
     let trace = input.open(progress, threads)?;
     let selection = request.selection(trace.contents());
     let options = request.options(read.image(), read.functions.as_ref(), selection.as_ref());
-    if arguments.resume
-        && let Some(done) = to.partial()
-        && is_done(&done, &options, *shard, &trace)
-    {
-        return to.say_done(status(done.mismatches(), output), output);
-    }
     let bar = io::progress_bar(progress, block_bytes(&trace), path);
     let observe = |bytes| bar.inc(bytes);
     let options = options.shard(*shard).on_progress(&observe);
-    let replayed = request.on_threads(|| {
-        if page.is_none() {
-            return Ok((replay(&trace, &options)?, None));
-        }
-        survey(&trace, &options).map(|(replayed, survey)| (replayed, Some(survey)))
-    });
-    let (replayed, survey) = replayed.map_err(with_hint).with_context(|| io::name(path))?;
+    let summary = request.on_threads(|| replay(&trace, &options));
+    let summary = summary.map_err(with_hint).with_context(|| io::name(path))?;
     bar.finish();
-    if let Some(nothing) = replayed.nothing_selected() {
+    if let Some(nothing) = NothingSelected::find(&summary, &trace, &options) {
         return Ok(output.fail(Status::Failed, nothing)?);
     }
-    if let (Some(page_to), Some(survey)) = (page, survey) {
-        let title = path.file_name().unwrap_or_default().to_string_lossy();
-        let image =
-            request.image.as_ref().map(|manifest| format!("memory image {}", manifest.display()));
-        let summary = replayed.summary();
-        let mut page = ReportPage::new(&replayed, &summary, &survey).title(&title);
-        if let Some(image) = &image {
-            page = page.data(image);
-        }
-        page_to.write(html(&page).as_bytes())?;
+    let title = path.file_name().unwrap_or_default().to_string_lossy();
+    let data = match (&request.image, request.fill) {
+        (Some(manifest), _) => format!("memory image {}", manifest.display()),
+        (None, Some(FillWord::Address)) => "a function of the address".to_owned(),
+        (None, Some(FillWord::Zero)) => "zeros".to_owned(),
+        (None, None) => "none (--image or --fill), so no values were computed".to_owned(),
+    };
+    let status = shape.write(&summary, (&title, &data), targets, output)?;
+    for remark in ReplayRemark::all(&summary, &options) {
+        output.flush()?;
+        diagnostic::note(remark);
     }
-    arguments.write(&replayed, to, output)
+    Ok(status)
 }
 
 /// The bytes that a replay or an export of the whole trace reports as its progress.
 pub(crate) fn block_bytes(trace: &BinaryTrace) -> u64 {
     trace.blocks().iter().map(|block| u64::from(block.length)).sum()
-}
-
-/// Whether an existing summary is the result of this replay.
-fn is_done(
-    done: &PartialSummary,
-    options: &ReplayOptions<'_>,
-    shard: Option<Shard>,
-    trace: &BinaryTrace,
-) -> bool {
-    shard.is_some_and(|shard| {
-        done.replay() == options.identity(trace.content_hash())
-            && done.of() == shard.count()
-            && done.shards() == (shard.index()..=shard.index())
-    })
-}
-
-impl Arguments {
-    /// Writes the summary in the requested format, and notes for the user.
-    fn write(
-        &self,
-        replayed: &Replayed<'_>,
-        to: Destination,
-        output: &mut Output,
-    ) -> anyhow::Result<Status> {
-        let status = status(replayed.mismatches(), output);
-        let kernels = replayed.trace().contents().kernels.iter();
-        let names = kernels.map(|kernel| &kernel.name).filter(|_| self.request.demangle);
-        let demangled = Demangled::new(names);
-        let rows = TableRows { order: self.sort.unwrap_or_default(), most: self.top };
-        match self.format {
-            Format::Json => match replayed.partial() {
-                Some(shard) => to.json(&shard, output)?,
-                None => to.json(&replayed.summary(), output)?,
-            },
-            Format::Csv => {
-                to.write(Escapes::Text, output, |to| replay_csv(replayed, &demangled, rows, to))?;
-            }
-            Format::Text => {
-                let summary = replayed.summary();
-                let options = "--image or --fill";
-                to.text(&replay_text(&summary, replayed, &demangled, rows, options), output)?;
-            }
-        }
-        for remark in replayed.remarks() {
-            output.flush()?;
-            diagnostic::note(remark);
-        }
-        Ok(status)
-    }
-}
-
-pub(crate) fn status(mismatches: u64, output: &mut Output) -> Status {
-    output.raise(if mismatches > 0 { Status::Failed } else { Status::Done })
 }
 
 /// Adds the options that place windows to an error about windows.

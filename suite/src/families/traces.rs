@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::Value;
-use warpload_replay::{ReplayRequest, replay};
+use warpload_replay::{NothingSelected, ReplayRequest, replay};
 use warpload_trace::{ImportError, TraceError};
 
 use super::family::{Answerer, CaseAnswer, CaseExpectation, Uncomparable, UnopenedTrace};
@@ -62,9 +62,9 @@ pub(super) fn answer(question: &str, answerer: &mut Answerer) -> Result<CaseAnsw
     let selection = options.selection(trace.contents());
     let request = options.options(None, None, selection.as_ref());
     Ok(match options.on_threads(|| replay(&trace, &request)) {
-        Ok(replayed) => match replayed.nothing_selected() {
+        Ok(summary) => match NothingSelected::find(&summary, &trace, &request) {
             Some(nothing) => CaseAnswer::Error(nothing.to_string()),
-            None => CaseAnswer::new(&replayed.summary()),
+            None => CaseAnswer::new(&summary),
         },
         Err(error) if is_refusal(&error) => refused(),
         Err(error) => CaseAnswer::Error(with_causes(&error)),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use warpload::load::LaneFaultKind;
 use warpload_ptx::machine::{AllocationSide, AllocationUse, FaultTotal, KernelFault, KernelResult};
-use warpload_replay::Replayed;
+use warpload_replay::Summary;
 
 use crate::io::Output;
 
@@ -43,15 +43,15 @@ pub(super) fn show(result: &KernelResult, output: &mut Output) -> anyhow::Result
     Ok(())
 }
 
-/// Adds the lanes with a fault to the counts of a replay, because the trace of a launch leaves these lanes out.
-pub(super) fn count(result: &KernelResult, replayed: &mut Replayed<'_>) {
+/// Adds the lanes with a fault to the summary of a replay, because the trace of a launch leaves these lanes out.
+pub(super) fn count(result: &KernelResult, summary: &mut Summary) {
     for total in &result.fault_totals {
         let kind = match total.kind {
             "out_of_bounds" => LaneFaultKind::OutsideAllocation,
             "misaligned" => LaneFaultKind::MisalignedAddress,
             _ => continue,
         };
-        replayed.add_lane_faults(0, total.pc, kind, total.count);
+        summary.add_lane_faults(0, total.pc, kind, total.count);
     }
 }
 

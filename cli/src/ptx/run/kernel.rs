@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use serde::Serialize;
 use warpload::memory::{AddressMap, Memory};
-use warpload_binary::names::Demangled;
 use warpload_ptx::machine::{
     AllocationUse, DeviceMemory, Fill, Kernel, KernelError, KernelLaunch, KernelResult,
     LaunchCounts, SkippedInstruction, UnknownBytes,
@@ -15,7 +14,7 @@ use warpload_ptx::machine::{
 use warpload_ptx::module::DeclarationId;
 use warpload_ptx::run::Launch;
 use warpload_replay::{ReplayData, ReplayOptions, Summary, replay};
-use warpload_report::{ReportPage, TableRows, html, memory_tables, survey};
+use warpload_report::{ReportPage, TableOrder, TableRows, access_table, html};
 use warpload_trace::import_source;
 use warpload_trace::output::OutputError;
 
@@ -318,21 +317,12 @@ impl KernelArguments {
             ));
         }
         let options = ReplayOptions::new(ReplayData::Absent).demangled_names(true);
-        let (mut replayed, survey) = match &page {
-            Some(_) => {
-                let (replayed, survey) = survey(&trace, &options)?;
-                (replayed, Some(survey))
-            }
-            None => (replay(&trace, &options)?, None),
-        };
-        faults::count(&result, &mut replayed);
-        let summary = replayed.summary();
-        if let (Some(target), Some(survey), None) = (page, survey, &limit) {
+        let mut summary = replay(&trace, &options)?;
+        faults::count(&result, &mut summary);
+        if let (Some(target), None) = (page, &limit) {
             let title = Path::new(file.name).file_name().unwrap_or_default().to_string_lossy();
-            let page = ReportPage::new(&replayed, &summary, &survey);
-            let page =
-                page.title(&title).data("the arguments of the launch").launch(&result, &notes);
-            target.write(html(&page).as_bytes())?;
+            let page = ReportPage::new(&summary).title(&title).data("the arguments of the launch");
+            target.write(html(&page.launch(&result, &notes)).as_bytes())?;
         }
         if format == Format::Json {
             let LaunchCounts { warp_instructions, .. } = result.counts;
@@ -360,8 +350,8 @@ impl KernelArguments {
                 output.line(note)?;
             }
             show(&result, &kernel, &memory, output)?;
-            let names = Demangled::default();
-            output.text(&memory_tables(&replayed, &names, TableRows::default()))?;
+            let rows = TableRows { order: TableOrder::Pc, most: None };
+            output.text(&access_table(&summary, rows))?;
         }
         if let Some(message) = limit {
             let outputs = [!self.dump.is_empty(), self.trace.is_some(), self.html.is_some()];
