@@ -1,7 +1,7 @@
 //! Arrow record batches of the loads of a trace, and of a replay's counters per program counter; with feature
 //! `parquet`, Parquet files. docs/arrow.md lists the columns.
 //!
-//! [`LoadBatches`] lazily makes one batch for each block of a trace; [`per_pc`] makes one for the summary of a replay.
+//! [`LoadBatches`] lazily makes one batch for each block of a trace; [`rows`] makes one for the summary of a replay.
 //! With feature `ffi`, the reexported [`arrow_array`] passes them to other languages.
 //!
 //! ```
@@ -35,7 +35,7 @@ mod columns;
 mod loads;
 #[cfg(feature = "parquet")]
 mod parquet_file;
-mod per_pc;
+mod rows;
 
 pub use arrow_array;
 pub use arrow_schema;
@@ -43,6 +43,6 @@ pub use arrow_schema;
 pub use self::loads::LoadBatches;
 #[cfg(feature = "parquet")]
 pub use self::parquet_file::write_parquet;
-pub use self::per_pc::{per_pc, per_pc_copies, per_pc_schema};
+pub use self::rows::{rows, rows_schema};
 pub use crate::columns::load_schema;
 pub use crate::loads::{BatchError, LoadOptions};

@@ -92,13 +92,12 @@ impl Trace {
     }
 
     /// Replays the loads.
-    #[pyo3(signature = (*, memory = None, shard = None, page = false, progress = None, **options: "Any"))]
+    #[pyo3(signature = (*, memory = None, shard = None, progress = None, **options: "Any"))]
     fn replay(
         &self,
         py: Python<'_>,
         memory: Option<&Bound<'_, Memory>>,
         shard: Option<(u64, u64)>,
-        page: bool,
         progress: Option<&Bound<'_, PyAny>>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Replayed> {
@@ -117,7 +116,7 @@ impl Trace {
             // with the interpreter's lock held, because an image may own Python bytes.
             image: memory.map(|memory| Arc::clone(&memory.get().bytes)),
             shard: shard.transpose()?,
-            page: page.then_some(title),
+            title,
         };
         let _image = task.image.clone();
         let (trace, path) = (Arc::clone(&self.trace), self.path.clone());

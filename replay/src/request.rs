@@ -287,15 +287,6 @@ impl ReplayRequest {
         })
     }
 
-    /// Returns whether the loads of a program counter are selected, regardless of their memory.
-    #[must_use]
-    pub fn has_row(&self, kernel: &str, demangled: Option<&str>, pc: u64, opcode: &str) -> bool {
-        let is_in = |pcs: &PcRange| u32::try_from(pc).is_ok_and(|pc| pcs.range().contains(&pc));
-        self.kernel.as_ref().is_none_or(|pattern| pattern.matches(kernel, demangled))
-            && self.pc.as_ref().is_none_or(is_in)
-            && self.opcode.as_ref().is_none_or(|pattern| pattern.matches(opcode))
-    }
-
     /// Returns the source of the data: `image` if there is one, else the fill.
     #[must_use]
     pub fn data<'m>(&self, image: Option<&'m Memory>) -> ReplayData<'m> {
