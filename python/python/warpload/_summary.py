@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,60 +12,76 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Skipped:
-    """Instructions that the replay skips."""
-
-    store: int
-    atomic: int
-    other: int
-    not_replayed: Mapping[str, int] | None = None
-
-
-@dataclass(frozen=True)
-class Ldgsts:
-    """Copies from global to shared memory. A count is None if the trace has no records for it."""
-
-    records: int
-    lanes: int
-    bytes: int | None
-    sectors: int | None
-    ideal_sectors: int | None
-    wavefronts: int | None
-    conflicts: int | None
-
-
-@dataclass(frozen=True)
-class Tma:
-    """Instructions of the Tensor Memory Accelerator."""
-
-    records: int
-    addresses: int
-    bytes: int
-
-
-@dataclass(frozen=True)
 class Spaces:
-    """Loads by the memory of their first executing lane."""
+    """Accesses by the memory of their first executing lane."""
 
     # `global` is a Python keyword.
-    global_: int
-    local: int
-    shared: int
-    constant: int
-    unresolved: int
+    global_: int = 0
+    local: int = 0
+    shared: int = 0
+    constant: int = 0
+    unresolved: int = 0
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The costs of single accesses: their sum, the lowest and the highest."""
+
+    sum: int = 0
+    min: int | None = None
+    max: int = 0
+
+
+@dataclass(frozen=True)
+class Global:
+    """The cost of accesses in global memory."""
+
+    accesses: int = 0
+    sectors: Spread = field(default_factory=Spread)
+    ideal_sectors: int = 0
+    lines: int = 0
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The cost of accesses in shared memory."""
+
+    accesses: int = 0
+    wavefronts: Spread = field(default_factory=Spread)
+    ideal_wavefronts: int = 0
+    conflicts: int = 0
+    bank_words: tuple[int, ...] = (0,) * 32
+    unknown: int = 0
+
+
+@dataclass(frozen=True)
+class Local:
+    """The cost of accesses in local memory."""
+
+    accesses: int = 0
+    sectors: int = 0
+    ideal_sectors: int = 0
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The cost of loads of constant memory."""
+
+    accesses: int = 0
+    addresses: int = 0
 
 
 @dataclass(frozen=True)
 class Faults:
-    """Lane faults."""
+    """Faults of lanes."""
 
-    outside_window: int
-    outside_allocation: int
-    misaligned_address: int
+    outside_window: int = 0
+    outside_allocation: int = 0
+    misaligned_address: int = 0
 
     @property
     def total(self) -> int:
-        """The number of lane faults of all kinds."""
+        """The number of faults of all kinds."""
         return self.outside_window + self.outside_allocation + self.misaligned_address
 
 
@@ -73,8 +89,38 @@ class Faults:
 class Uniform:
     """Loads of the ``.U.128`` form by their path."""
 
-    broadcast: int
-    divergent: int
+    broadcast: int = 0
+    divergent: int = 0
+
+
+@dataclass(frozen=True)
+class Values:
+    """Loads with values in the source, and their comparison with an image."""
+
+    accesses: int = 0
+    checked: int = 0
+    mismatches: int = 0
+    checked_words: int = 0
+    mismatched_words: int = 0
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """The counts of the accesses of one kind. Memories that none of them can reach have zeros."""
+
+    accesses: int
+    lanes: int
+    bytes: int
+    by_space: Spaces = field(default_factory=Spaces)
+    global_: Global = field(default_factory=Global)
+    shared: Shared = field(default_factory=Shared)
+    local: Local = field(default_factory=Local)
+    constant: Constant = field(default_factory=Constant)
+    lane_faults: Faults = field(default_factory=Faults)
+    unattributable: int = 0
+    width_disagreements: int = 0
+    uniform: Uniform = field(default_factory=Uniform)
+    values: Values = field(default_factory=Values)
 
 
 @dataclass(frozen=True)
@@ -86,90 +132,48 @@ class Footprint:
 
 
 @dataclass(frozen=True)
-class Shared:
-    """Loads of shared memory."""
+class Transfers:
+    """Instructions of the Tensor Memory Accelerator."""
 
-    loads: int
-    wavefronts: int
-    ideal_wavefronts: int
-    conflicts: int = 0
-
-
-@dataclass(frozen=True)
-class Local:
-    """Loads of local memory."""
-
-    loads: int
-    sectors: int
-    ideal_sectors: int
-
-
-@dataclass(frozen=True)
-class Constant:
-    """Loads of constant memory."""
-
-    loads: int
-    addresses: int
-
-
-@dataclass(frozen=True)
-class Traffic:
-    """Stores or atomics."""
-
-    count: int
-    lanes: int
-    bytes: int
-    sectors: int
-    ideal_sectors: int
+    instructions: int = 0
+    addresses: int = 0
+    bytes: int = 0
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Counts of loads, and of the memory that they touched."""
+    """The counts of a trace or of a launch."""
 
-    records: int
-    loads: int
-    skipped: Skipped
-    unattributable: int
-    ldgsts: Ldgsts | None
-    tma: Tma | None
-    lanes: int
-    bytes: int
+    instructions: int
+    loads: Accesses
+    stores: Accesses
+    atomics: Accesses
+    reductions: Accesses
+    copies: Accesses
     by_opcode: Mapping[str, int]
-    by_space: Spaces
-    sectors: int
-    lines: int
-    ideal_sectors: int
-    lane_faults: Faults
-    uniform: Uniform
-    footprint: Footprint
-    width_disagreements: int
-    valued_loads: int
-    checked: int
-    mismatches: int
-    checked_words: int
-    mismatched_words: int
-    shared: Shared
-    local: Local
-    constant: Constant
-    stores: Traffic | None
-    atomics: Traffic | None
-    reuse: Mapping[str, Any] | None = dataclasses.field(default=None, kw_only=True)
+    footprint: Footprint | None
+    others: int
+    not_replayed: Mapping[str, int]
+    transfers: Transfers = field(default_factory=Transfers, kw_only=True)
+    unselected: int = field(default=0, kw_only=True)
 
 
 @dataclass(frozen=True)
-class Kernel(Counts):
-    """The counts of one kernel."""
+class Launch(Counts):
+    """The counts of a launch of a kernel."""
 
-    name: str
-    demangled: str | None = dataclasses.field(default=None, kw_only=True)
+    launch: int
+    kernel: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    demangled: str | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A lane fault."""
+    """A fault of a lane."""
 
-    record: int
+    instruction: int
     kernel: str
     pc: int
     lane: int
@@ -181,7 +185,7 @@ class Fault:
 class Mismatch:
     """A value that differs from the expected one."""
 
-    record: int
+    instruction: int
     kernel: str
     pc: int
     lane: int
@@ -192,7 +196,7 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class Summary(Counts):
-    """The counts of a whole replay."""
+    """The result of a replay, without its rows."""
 
     first_mismatches: tuple[Mismatch, ...]
     first_faults: tuple[Fault, ...]
@@ -200,24 +204,29 @@ class Summary(Counts):
     """16 hexadecimal digits; ``None`` without data."""
     complete: bool | None
     notes: tuple[str, ...]
-    kernels: tuple[Kernel, ...]
-    selected: Mapping[str, str] | None = dataclasses.field(default=None, kw_only=True)
+    launches: tuple[Launch, ...]
+    selected: Mapping[str, str] | None = field(default=None, kw_only=True)
 
 
 _NESTED: dict[str, type[Any]] = {
-    "skipped": Skipped,
-    "ldgsts": Ldgsts,
-    "tma": Tma,
+    "loads": Accesses,
+    "stores": Accesses,
+    "atomics": Accesses,
+    "reductions": Accesses,
+    "copies": Accesses,
+    "transfers": Transfers,
     "by_space": Spaces,
-    "lane_faults": Faults,
-    "uniform": Uniform,
-    "footprint": Footprint,
+    "global": Global,
     "shared": Shared,
     "local": Local,
     "constant": Constant,
-    "stores": Traffic,
-    "atomics": Traffic,
-    "kernels": Kernel,
+    "sectors": Spread,
+    "wavefronts": Spread,
+    "lane_faults": Faults,
+    "uniform": Uniform,
+    "values": Values,
+    "footprint": Footprint,
+    "launches": Launch,
     "first_faults": Fault,
     "first_mismatches": Mismatch,
 }

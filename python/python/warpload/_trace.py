@@ -11,8 +11,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _native
-from ._summary import Counts, Kernel, Summary, of_json
-from ._types import LoadOptions, Path, ReplayOptions, Rows
+from ._summary import Counts, Launch, Summary, of_json
+from ._types import LoadOptions, Path, ReplayOptions
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -163,7 +163,6 @@ class Trace:
         self,
         *,
         shard: tuple[int, int] | None = None,
-        html: bool = False,
         progress: Callable[[int, int], object] | None = None,
         **options: Unpack[ReplayOptions],
     ) -> Replay:
@@ -173,15 +172,13 @@ class Trace:
         ----------
         shard
             The shard's number, from 0, and the number of shards.
-        html
-            Whether to make the page too.
         progress
             Called with the number of bytes replayed so far and the number of all bytes. An exception from it, and
             Ctrl-C, stop the replay.
         **options
             The options of ``warpload replay``: the memory that loads read (``image``, ``fill``, ``address_bits``,
             ``shared_window``, ``local_window``), the loads to count (``kernel``, ``pc``, ``opcode``, ``space``), and
-            ``threads``, ``reuse``, ``merge_pairs``, ``cubin``, ``demangle``.
+            ``threads``, ``merge_pairs``, ``cubin``, ``demangle``.
 
         Raises
         ------
@@ -198,20 +195,13 @@ class Trace:
         if memory is not None:
             options["image"] = None
         found = self._trace.replay(
-            memory=memory, shard=shard, page=html, progress=progress, **options
+            memory=memory, shard=shard, progress=progress, **options
         )
         return Replay(found)
 
 
 class Page(str):
     """A page for a browser: its text, which is written to a file by calling it with a path."""
-
-    _found: _native.Replayed
-
-    def __new__(cls, text: str, found: _native.Replayed) -> Page:
-        page = super().__new__(cls, text)
-        page._found = found
-        return page
 
     def __call__(self, path: Path) -> None:
         """Writes the page. The file appears under its name when it is complete.
@@ -221,7 +211,7 @@ class Page(str):
         Error
             If the file cannot be written.
         """
-        self._found.write_page(path)
+        _native.Replayed.write_page(self, path)
 
 
 class Replay(_Attributes):
@@ -251,31 +241,21 @@ class Replay(_Attributes):
         return tuple(self._found.messages)
 
     @property
-    def html(self) -> Page | None:
-        """The page, if one was asked for: a text, and ``replay.html("page.html")`` writes it to a file."""
-        page = self._found.page
-        return None if page is None else Page(page, self._found)
+    def html(self) -> Page:
+        """The page: a text, and ``replay.html("page.html")`` writes it to a file. It adds launches of a kernel up."""
+        return Page(self._found.page())
 
     @functools.cached_property
     def summary(self) -> Summary:
-        """The counts, as an object with fields. For a shard, with only the kernels that it touched."""
-        summary: Summary = of_json(Summary, self._found.summary())
+        """The counts, as an object with fields. For a shard, with only the launches that it touched."""
+        summary: Summary = of_json(Summary, self._found.to_dict())
         return summary
 
     @functools.cached_property
-    def per_pc(self) -> _native.Table:
-        """The counts of each program counter as a table: ``polars.DataFrame(replay.per_pc)``."""
-        return self._found.per_pc
-
-    @shows(Rows)
-    def rows(self, **options: Unpack[Rows]) -> _native.Table:
-        """The rows of :attr:`per_pc` that ``kernel``, ``pc`` and ``opcode`` choose."""
-        return self._found.rows(**options)
-
-    @property
-    def per_pc_copies(self) -> _native.Table:
-        """The counts of each program counter of LDGSTS, which copies from global to shared memory."""
-        return self._found.per_pc_copies
+    def rows(self) -> _native.Table:
+        """The counts of each instruction of each launch as a table: ``polars.DataFrame(replay.rows)``. A row is a load,
+        store, atomic, reduction, or one side of a copy."""
+        return self._found.rows
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of ``warpload replay --format json`` as a dictionary."""
@@ -286,16 +266,16 @@ class Replay(_Attributes):
         return self._found.to_json()
 
     def to_polars(self) -> Any:
-        """Returns :attr:`per_pc` as a ``polars.DataFrame``."""
-        return self.per_pc.to_polars()
+        """Returns :attr:`rows` as a ``polars.DataFrame``."""
+        return self.rows.to_polars()
 
     def to_pandas(self) -> Any:
-        """Returns :attr:`per_pc` as a ``pandas.DataFrame``."""
-        return self.per_pc.to_pandas()
+        """Returns :attr:`rows` as a ``pandas.DataFrame``."""
+        return self.rows.to_pandas()
 
     def to_arrow(self) -> Any:
-        """Returns :attr:`per_pc` as a ``pyarrow.Table``."""
-        return self.per_pc.to_arrow()
+        """Returns :attr:`rows` as a ``pyarrow.Table``."""
+        return self.rows.to_arrow()
 
     if not TYPE_CHECKING:
 
@@ -318,18 +298,23 @@ class Replay(_Attributes):
 
     def __repr__(self) -> str:
         known = self.summary
-        shown = [f"{known.loads} loads of {known.records} records", f"{known.sectors} sectors"]
-        shown.append(f"ideal {known.ideal_sectors}")
-        if known.lane_faults.total:
-            shown.append(f"{known.lane_faults.total} lane faults")
-        if known.mismatches:
-            shown.append(f"{known.mismatches} mismatches")
+        kinds = [known.loads, known.stores, known.atomics, known.reductions, known.copies]
+        accesses = sum(kind.accesses for kind in kinds)
+        sectors = sum(kind.global_.sectors.sum for kind in kinds)
+        ideal = sum(kind.global_.ideal_sectors for kind in kinds)
+        faults = sum(kind.lane_faults.total for kind in kinds)
+        shown = [f"{accesses} accesses of {known.instructions} instructions"]
+        shown += [f"{sectors} sectors", f"ideal {ideal}"]
+        if faults:
+            shown.append(f"{faults} lane faults")
+        if known.loads.values.mismatches:
+            shown.append(f"{known.loads.values.mismatches} mismatches")
         if known.digest:
             shown.append(f"digest {known.digest}")
         return f"Replay({', '.join(shown)})"
 
     def _repr_html_(self) -> str:
-        return f"<p><code>{escape(repr(self))}</code></p>{self.per_pc._repr_html_()}"
+        return f"<p><code>{escape(repr(self))}</code></p>{self.rows._repr_html_()}"
 
 
 @dataclass(frozen=True)
@@ -343,8 +328,8 @@ class Comparison:
 
     def __repr__(self) -> str:
         change = "new" if self.change is None else f"{self.change:+.1f} %"
-        changed = sum(row["change"] != 0 for row in self.details["per_pc"])
-        return f"Comparison({change}, {changed} program counters)"
+        changed = sum(row["change"] != 0 for row in self.details["rows"])
+        return f"Comparison({change}, {changed} instructions)"
 
 
 def import_(
@@ -377,27 +362,24 @@ def import_(
     return Trace(output)
 
 
-def merge(shards: Iterable[Replay], *, partial: bool = False) -> Replay:
-    """Merges replays of shards.
+def merge(replays: Iterable[Replay]) -> Replay:
+    """Adds replays: the shards of a replay to the whole, and whole replays to one of all their launches.
 
     Parameters
     ----------
-    shards
-        The replay of each shard once, in any order.
-    partial
-        Merge neighbouring shards into a larger shard, which can be merged in their place, instead of all into the
-        whole.
+    replays
+        The replays, each shard once, in any order.
 
     Raises
     ------
     Error
-        If they are not shards of one replay, or some are missing.
+        If shards are missing, or the replays do not fit.
     """
-    return Replay(_native.merge([shard._found for shard in shards], partial=partial))
+    return Replay(_native.merge([replay._found for replay in replays]))
 
 
 def compare(a: Replay, b: Replay) -> Comparison:
-    """Compares two replays, program counter by program counter.
+    """Compares two replays, instruction by instruction.
 
     Raises
     ------
@@ -408,4 +390,4 @@ def compare(a: Replay, b: Replay) -> Comparison:
     return Comparison(change, details)
 
 
-__all__ = ["Comparison", "Counts", "Kernel", "Replay", "Trace", "compare", "import_", "merge"]
+__all__ = ["Comparison", "Counts", "Launch", "Replay", "Trace", "compare", "import_", "merge"]
