@@ -107,7 +107,7 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Summary> {
 /// Reads the summary of a whole replay.
 fn read_whole(path: &Path) -> anyhow::Result<Summary> {
     let summary = read(path)?;
-    match &summary.shards {
+    match &summary.shard {
         None => Ok(summary),
         Some(part) => bail!(
             "{}: the summary of {part}; expected a whole replay: `warpload merge` combines all shards \

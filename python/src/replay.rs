@@ -186,7 +186,7 @@ pub(crate) fn compare<'py>(
     a: &Replayed,
     b: &Replayed,
 ) -> PyResult<(Bound<'py, PyAny>, Option<f64>)> {
-    if a.summary.shards.is_some() || b.summary.shards.is_some() {
+    if a.summary.shard.is_some() || b.summary.shard.is_some() {
         let message = "expected whole replays; `merge` combines all shards into one";
         return Err(error(py, ErrorKind::Argument, message));
     }

@@ -192,7 +192,7 @@ fn facts(summary: &Summary, data: &str) -> Vec<(&'static str, String)> {
     add("lane faults", Some(nonzero(&faults.collect::<Vec<_>>())));
     let selected = summary.selected.as_ref();
     add("selected", selected.map(|all| visible(&all.to_string()).into_owned()));
-    add("shards", summary.shards.as_ref().map(ToString::to_string));
+    add("shards", summary.shard.as_ref().map(ToString::to_string));
     let uniform = all.uniform;
     add(
         "uniform",

@@ -31,7 +31,7 @@ impl Walk<'_> {
         let mut whole = Footprint::default();
         let mut lines = Vec::new();
         let mut summary = Summary {
-            shards: None,
+            shard: None,
             counts: TraceCounts::default(),
             first_mismatches: mismatches,
             first_faults: faults,
@@ -78,10 +78,9 @@ impl Walk<'_> {
         }
         summary.counts.footprint = Some(whole.counts());
         let Some(shard) = shard else { return summary };
-        summary.shards = Some(ShardPart {
+        summary.shard = Some(ShardPart {
             replay: self.options.identity(trace.content_hash()),
-            first: shard.index(),
-            last: shard.index(),
+            index: shard.index(),
             of: shard.count(),
             launches: trace.kernels() as u64,
             lines,

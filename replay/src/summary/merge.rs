@@ -84,7 +84,7 @@ impl Summary {
         let mut replays: BTreeMap<usize, Vec<(usize, Self)>> = BTreeMap::new();
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
         for (index, summary) in summaries.into_iter().enumerate() {
-            let name = summary.shards.as_ref().map(|part| part.replay.clone());
+            let name = summary.shard.as_ref().map(|part| part.replay.clone());
             let first = name.map_or(index, |name| *known.entry(name).or_insert(index));
             replays.entry(first).or_default().push((index, summary));
         }
@@ -133,28 +133,28 @@ fn unfit(index: usize, message: impl Into<String>) -> MergeError {
 
 /// Merges the shards of one replay; a whole summary is its own result.
 fn merge_shards(mut shards: Vec<(usize, Summary)>) -> Result<Summary, MergeError> {
-    shards.sort_by_key(|(_, shard)| shard.shards.as_ref().map(|part| part.first));
+    shards.sort_by_key(|(_, shard)| shard.shard.as_ref().map(|part| part.index));
     let mut missing = Vec::new();
     let mut next = 0;
     let mut of = None;
     for (index, shard) in &shards {
         // A whole summary, which is alone.
-        let Some(part) = &shard.shards else { continue };
+        let Some(part) = &shard.shard else { continue };
         if *of.get_or_insert(part.of) != part.of {
             return Err(unfit(
                 *index,
                 "has another number of shards than another one of its replay",
             ));
         }
-        if part.first < next {
+        if part.index < next {
             return Err(unfit(
                 *index,
-                format!("is {part}, and shard {} is there already", part.first),
+                format!("is {part}, and shard {} is there already", part.index),
             ));
         }
         // More are not named.
-        missing.extend((next..part.first).take(1000));
-        next = part.last + 1;
+        missing.extend((next..part.index).take(1000));
+        next = part.index + 1;
     }
     if let Some(of) = of {
         missing.extend((next..of).take(1000));
@@ -164,11 +164,11 @@ fn merge_shards(mut shards: Vec<(usize, Summary)>) -> Result<Summary, MergeError
     }
     let mut rest = shards.into_iter();
     let (_, mut sum) = rest.next().ok_or(MergeError::Nothing)?;
-    let Some(part) = sum.shards.take() else { return Ok(sum) };
+    let Some(part) = sum.shard.take() else { return Ok(sum) };
     let mut launches = with_lines(std::mem::take(&mut sum.launches), part.lines);
     let mut rows = vec![std::mem::take(&mut sum.rows)];
     for (index, mut shard) in rest {
-        let Some(part) = shard.shards.take() else { continue };
+        let Some(part) = shard.shard.take() else { continue };
         sum.counts.add(&shard.counts);
         sum.digest =
             sum.digest.zip(shard.digest).map(|(one, other)| Digest(one.0.wrapping_add(other.0)));

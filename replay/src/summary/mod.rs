@@ -31,9 +31,9 @@ pub use self::part::{ShardPart, SummaryError};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Summary {
-    /// The shards that it covers; `None` if it covers the whole trace.
+    /// The shard that it covers; `None` if it covers the whole trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shards: Option<ShardPart>,
+    pub shard: Option<ShardPart>,
     /// The counts of all launches.
     #[serde(flatten)]
     pub counts: TraceCounts,
@@ -129,7 +129,7 @@ impl Summary {
 
     fn without_rows(&self) -> Self {
         Self {
-            shards: self.shards.clone(),
+            shard: self.shard.clone(),
             counts: self.counts.clone(),
             first_mismatches: self.first_mismatches.clone(),
             first_faults: self.first_faults.clone(),

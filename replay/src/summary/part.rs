@@ -1,8 +1,7 @@
-//! [`ShardPart`]: what a summary of some shards has besides, so that [`Summary::merge`] can add it to the others.
+//! [`ShardPart`]: what the summary of a shard has besides, so that [`Summary::merge`] can add it to the others.
 
 use std::fmt;
 use std::io::{self, BufWriter, Write};
-use std::ops::RangeInclusive;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -13,16 +12,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::Summary;
 use super::treemap::{read, write};
 
-/// The shards that a summary covers, and what their merge needs.
+/// The shard that a summary covers, and what its merge with the others needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShardPart {
     /// The replay: the version, the trace and the options, as [`ReplayOptions::identity`](crate::ReplayOptions::identity)
     /// returns it.
     pub(crate) replay: String,
-    /// The number of the first shard, from 0, and of the last.
-    pub(crate) first: u64,
-    pub(crate) last: u64,
+    /// Its number, from 0.
+    pub(crate) index: u64,
     /// The number of shards of the whole replay.
     pub(crate) of: u64,
     /// The number of launches of the whole trace.
@@ -34,10 +32,10 @@ pub struct ShardPart {
 }
 
 impl ShardPart {
-    /// Returns the numbers of the shards, from 0.
+    /// Returns the number of the shard, from 0.
     #[must_use]
-    pub fn shards(&self) -> RangeInclusive<u64> {
-        self.first..=self.last
+    pub fn index(&self) -> u64 {
+        self.index
     }
 
     /// Returns the number of shards of the whole replay.
@@ -53,15 +51,10 @@ impl ShardPart {
     }
 }
 
-/// Lists the shards: `shard 3 of 8`, `shards 0 to 3 of 8`.
+/// `shard 3 of 8`.
 impl fmt::Display for ShardPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { first, last, of, .. } = self;
-        if first == last {
-            write!(f, "shard {first} of {of}")
-        } else {
-            write!(f, "shards {first} to {last} of {of}")
-        }
+        write!(f, "shard {} of {}", self.index, self.of)
     }
 }
 
@@ -92,7 +85,7 @@ pub enum SummaryError {
 /// The version of a shard's summary. Readable even if another version wrote the rest in another form.
 #[derive(Deserialize)]
 struct Version {
-    shards: VersionPart,
+    shard: VersionPart,
 }
 
 #[derive(Deserialize)]
@@ -109,8 +102,8 @@ impl Summary {
     pub fn from_json(json: &[u8]) -> Result<Self, SummaryError> {
         let summary = serde_json::from_slice::<Self>(json);
         let replay = match &summary {
-            Ok(summary) => summary.shards.as_ref().map(|part| part.replay.clone()),
-            Err(_) => serde_json::from_slice::<Version>(json).ok().map(|head| head.shards.replay),
+            Ok(summary) => summary.shard.as_ref().map(|part| part.replay.clone()),
+            Err(_) => serde_json::from_slice::<Version>(json).ok().map(|head| head.shard.replay),
         };
         let given =
             replay.as_ref().and_then(|replay| replay.strip_prefix("warpload ")?.split(',').next());
@@ -129,9 +122,9 @@ impl Summary {
         if !self.rows.is_sorted_by(|one, next| one.key() < next.key()) {
             return Err("its rows do not ascend");
         }
-        let Some(part) = &self.shards else { return Ok(()) };
-        if part.first > part.last || part.last >= part.of {
-            return Err("its shard numbers are out of range");
+        let Some(part) = &self.shard else { return Ok(()) };
+        if part.index >= part.of {
+            return Err("its shard number is out of range");
         }
         if part.lines.len() != self.launches.len() {
             return Err("it does not have the lines of each launch");
@@ -145,10 +138,10 @@ impl Summary {
         }
     }
 
-    /// Sets the checksum of a summary of shards.
+    /// Sets the checksum of a shard's summary.
     pub(crate) fn seal(mut self) -> Self {
         let checksum = self.checksum().unwrap_or_default();
-        if let Some(part) = &mut self.shards {
+        if let Some(part) = &mut self.shard {
             part.checksum = checksum;
         }
         self
@@ -156,10 +149,10 @@ impl Summary {
 
     /// The checksum of all but the checksum.
     fn checksum(&self) -> serde_json::Result<u32> {
-        let shards = self.shards.clone().map(|part| ShardPart { checksum: 0, ..part });
+        let shard = self.shard.clone().map(|part| ShardPart { checksum: 0, ..part });
         let mut to = BufWriter::with_capacity(1 << 16, Crc(crc32fast::Hasher::new()));
         // Not a copy of the whole, because its rows can be many.
-        let head = Self { shards, ..self.without_rows() };
+        let head = Self { shard, ..self.without_rows() };
         serde_json::to_writer(&mut to, &(head, &self.launches, &self.rows))?;
         let Crc(crc) =
             to.into_inner().map_err(|error| serde_json::Error::io(error.into_error()))?;

@@ -13,7 +13,7 @@ use crate::allocator::largest;
 use crate::damage::outcome;
 use crate::parts::{Column, Parts, id, seal};
 use crate::random::Random;
-use crate::replays::{json, partials, summary};
+use crate::replays::{json, shards, summary};
 use crate::samples::{Form, Item, Record, random_items, write, write_with};
 
 fn apart(items: &[Item]) -> Parts {
@@ -360,7 +360,7 @@ fn windows_that_no_generic_address_needs() {
     };
     for base in [0, 7, u64::MAX] {
         let offsets = replayed(&["LDS", "LDL.64", "LDG.E", "LDC"], Some(base)).unwrap();
-        assert_eq!((offsets.counts.loads, offsets.counts.by_space.shared), (4, 1));
+        assert_eq!((offsets.counts.loads.accesses, offsets.counts.loads.by_space.shared), (4, 1));
         let error = replayed(&["LDS", "LD.E"], Some(base)).unwrap_err();
         assert!(matches!(error, ReplayError::Windows { index: 0, .. }), "{error}");
     }
@@ -438,7 +438,7 @@ fn random_changes_with_checksums_that_match() {
         let Ok(trace) = BinaryTrace::new(Arena::from(parts.together())) else { continue };
         let Ok(whole) = summary(&trace, None) else { continue };
         accepted += 1;
-        assert_eq!(json(&Summary::merge(partials(&trace, 3)).unwrap()), json(&whole), "change {i}");
+        assert_eq!(json(&Summary::merge(shards(&trace, 3)).unwrap()), json(&whole), "change {i}");
     }
     assert!(accepted > 50, "{accepted}");
     assert!(largest() < 256 << 20, "{} bytes at once", largest());

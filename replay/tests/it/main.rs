@@ -8,6 +8,7 @@ mod costs;
 mod damage;
 mod documentation;
 mod errors;
+mod model;
 mod parts;
 #[path = "../../../trace/tests/it/random.rs"]
 mod random;
@@ -25,6 +26,6 @@ mod total;
 fn errors_are_send_sync_and_static() {
     fn is_portable<E: std::error::Error + Send + Sync + 'static>() {}
     is_portable::<warpload_replay::MergeError>();
-    is_portable::<warpload_replay::PartialError>();
+    is_portable::<warpload_replay::SummaryError>();
     is_portable::<warpload_replay::ReplayError>();
 }

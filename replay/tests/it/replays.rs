@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use warpload::memory::Fill;
-use warpload_replay::{PartialSummary, ReplayData, ReplayError, ReplayOptions, Summary, replay};
-use warpload_trace::{BinaryTrace, Shard};
+use warpload_replay::{ReplayData, ReplayError, ReplayOptions, Selection, Summary, replay};
+use warpload_trace::{BinaryTrace, OperationKind, Shard};
 
 use crate::random::Random;
 
@@ -11,19 +11,22 @@ pub(crate) fn options(shard: Option<Shard>) -> ReplayOptions<'static> {
     ReplayOptions::new(ReplayData::Fill(Fill::Address)).shard(shard)
 }
 
-/// The summary of a replay with `--fill address`.
+/// The summary of a replay with `--fill address`, of a shard or of the whole.
 pub(crate) fn summary(trace: &BinaryTrace, shard: Option<Shard>) -> Result<Summary, ReplayError> {
-    Ok(replay(trace, &options(shard))?.summary())
+    replay(trace, &options(shard))
 }
 
-/// The partial summary of a shard of that replay.
-pub(crate) fn partial(trace: &BinaryTrace, shard: Shard) -> Result<PartialSummary, ReplayError> {
-    Ok(replay(trace, &options(Some(shard)))?.partial().unwrap())
+/// The summaries of all shards of that replay.
+pub(crate) fn shards(trace: &BinaryTrace, count: u64) -> Vec<Summary> {
+    (0..count).map(|i| summary(trace, Shard::new(i, count)).unwrap()).collect()
 }
 
-/// The partial summaries of all shards of that replay.
-pub(crate) fn partials(trace: &BinaryTrace, count: u64) -> Vec<PartialSummary> {
-    (0..count).map(|i| partial(trace, Shard::new(i, count).unwrap()).unwrap()).collect()
+/// The summary of a replay that selects loads.
+pub(crate) fn loads_alone(trace: &BinaryTrace, data: ReplayData<'_>) -> Summary {
+    let operations = trace.contents().operations.iter();
+    let is_load = operations.map(|operation| operation.kind == OperationKind::Load);
+    let selection = Selection { operations: Some(is_load.collect()), ..Selection::default() };
+    replay(trace, &ReplayOptions::new(data).select(&selection)).unwrap()
 }
 
 pub(crate) fn json(summary: &impl Serialize) -> String {

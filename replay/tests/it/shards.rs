@@ -3,13 +3,12 @@
 use serde_json::{Value, json as value};
 use warpload::memory::Fill;
 use warpload_replay::{
-    MergeError, PartialError, PartialHead, PartialSummary, ReplayData, ReplayOptions, Selected,
-    Selection, Summary, pc_counters, replay,
+    MergeError, ReplayData, ReplayOptions, Selected, Selection, Summary, SummaryError, replay,
 };
 use warpload_trace::{BinaryTrace, Shard};
 
 use crate::random::Random;
-use crate::replays::{changed, json, partials, summary};
+use crate::replays::{changed, json, shards, summary};
 use crate::samples::{Form, Item, Record, open, random_items, write};
 
 fn with_threads(trace: &BinaryTrace, threads: usize) -> String {
@@ -17,61 +16,26 @@ fn with_threads(trace: &BinaryTrace, threads: usize) -> String {
     json(&pool.install(|| summary(trace, None)).unwrap())
 }
 
-/// A partial summary, as a file would bring it.
-pub(crate) fn read(json: &String) -> PartialSummary {
-    PartialSummary::from_json(json.as_bytes()).unwrap()
+/// A summary, as a file would bring it.
+fn read(json: &str) -> Summary {
+    let summary = Summary::from_json(json.as_bytes()).unwrap();
+    assert_eq!(self::json(&summary), *json);
+    summary
 }
 
 /// The shards' summaries, as a file would bring them.
-fn shards(trace: &BinaryTrace, count: u64) -> Vec<PartialSummary> {
-    partials(trace, count).iter().map(|part| read(&json(part))).collect()
-}
-
-/// The keys of a partial summary, in the order in which they are written.
-const KEYS: &str = "partial replay first last of of_kernels counters pc_counters about digest complete notes selected \
-    counts_reuse first_faults first_mismatches operations record kernel pc lane kind address register \
-    expected got operation kernels number name demangled counts others lines reuse loads touches distances rows sass \
-    source source_line checksum";
-
-/// Writes JSON with the keys in their order.
-fn ordered(value: &Value) -> String {
-    match value {
-        Value::Object(fields) => {
-            let mut fields: Vec<_> = fields.iter().collect();
-            fields.sort_by_key(|(key, _)| KEYS.split_whitespace().position(|known| known == *key));
-            let fields =
-                fields.into_iter().map(|(key, value)| format!("\"{key}\":{}", ordered(value)));
-            format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
-        }
-        Value::Array(list) => {
-            format!("[{}]", list.iter().map(ordered).collect::<Vec<_>>().join(","))
-        }
-        other => other.to_string(),
-    }
-}
-
-/// Returns JSON with a change, and the checksum of what it then says.
-fn resealed(part: &PartialSummary, change: impl FnOnce(&mut Value)) -> String {
-    let mut value = serde_json::to_value(part).unwrap();
-    assert_eq!(ordered(&value), json(part));
-    change(&mut value["partial"]);
-    seal(&ordered(&value))
-}
-
-/// Returns JSON with the checksum of what it says.
-fn seal(json: &str) -> String {
-    let Some((start, _)) = json.rsplit_once(",\"checksum\":") else { return json.to_owned() };
-    let Some(partial) = start.strip_prefix("{\"partial\":") else { return json.to_owned() };
-    format!("{start},\"checksum\":\"{:08x}\"}}", crc32fast::hash(partial.as_bytes()))
+fn read_shards(trace: &BinaryTrace, count: u64) -> Vec<Summary> {
+    shards(trace, count).iter().map(|part| read(&json(part))).collect()
 }
 
 fn check(items: &[Item]) {
     let trace = open(&write(items));
     let whole = with_threads(&trace, 1);
     assert_eq!(whole, with_threads(&trace, 2));
+    read(&whole);
     let mut random = Random(9);
     for count in [1, 2, 3, 7, 64] {
-        let mut parts = shards(&trace, count);
+        let mut parts = read_shards(&trace, count);
         for i in (1..parts.len()).rev() {
             parts.swap(i, random.below(i + 1));
         }
@@ -119,140 +83,102 @@ fn blocks_and_kernels_without_loads() {
 }
 
 #[test]
+fn options_are_of_all_shards() {
+    for case in 0..6 {
+        let trace = open(&write(&random_items(100 + case, 300)));
+        let selection = Selection {
+            pcs: Some(0..=0x2000),
+            selected: Selected { pc: Some("0..2000".to_owned()), ..Selected::default() },
+            ..Selection::default()
+        };
+        let data =
+            [ReplayData::Absent, ReplayData::Fill(Fill::Zero), ReplayData::Fill(Fill::Address)];
+        let options = ReplayOptions::new(data[case as usize % 3])
+            .select((case % 2 == 0).then_some(&selection));
+        let whole = json(&replay(&trace, &options).unwrap());
+        let shard = |i| replay(&trace, &options.shard(Shard::new(i, 5))).unwrap();
+        let parts = (0..5).map(shard).collect();
+        assert_eq!(json(&Summary::merge(parts).unwrap()), whole, "case {case}");
+    }
+}
+
+#[test]
 fn what_does_not_belong_together_is_not_merged() {
     let trace = open(&write(&random_items(15, 100)));
-    let parts = shards(&trace, 3);
+    let parts = read_shards(&trace, 3);
     assert_eq!(Summary::merge(vec![]), Err(MergeError::Nothing));
     let given = |indices: &[usize]| {
-        Summary::merge(indices.iter().map(|i| parts[*i].clone()).collect()).map(|_| ())
+        let merged = Summary::merge(indices.iter().map(|i| parts[*i].clone()).collect());
+        merged.map(|_| ()).map_err(|error| error.to_string())
     };
     assert_eq!(given(&[0, 1, 2]), Ok(()));
-    for indices in [&[0, 2][..], &[0, 1, 1, 2]] {
-        let shards = indices.iter().map(|i| *i as u64..=*i as u64).collect();
-        let expected = MergeError::Incomplete { given: shards, of: 3, last: 2 };
-        assert_eq!(given(indices), Err(expected));
-    }
-    let whole = json(&summary(&trace, None).unwrap());
-    let error = PartialSummary::from_json(whole.as_bytes()).unwrap_err();
-    assert!(matches!(error, PartialError::Json(_)), "{error}");
-
+    assert_eq!(given(&[0, 2]), Err("shard 1 of 3 is missing".to_owned()));
+    assert_eq!(given(&[1]), Err("shards 0, 2 of 3 are missing".to_owned()));
+    assert_eq!(given(&[2]), Err("shards 0 to 1 of 3 are missing".to_owned()));
+    assert_eq!(
+        given(&[0, 1, 1, 2]),
+        Err("summary 2 is shard 1 of 3, like another one".to_owned())
+    );
     let other = open(&write(&random_items(16, 100)));
-    let mixed = vec![parts[0].clone(), parts[1].clone(), shards(&other, 3).remove(2)];
+    let mixed = vec![parts[0].clone(), parts[1].clone(), read_shards(&other, 3).remove(2)];
     let error = Summary::merge(mixed).unwrap_err();
-    assert!(matches!(error, MergeError::OfAnotherTrace { index: 2, .. }), "{error}");
-    let mixed = vec![shards(&trace, 2).remove(0), parts[1].clone()];
+    assert_eq!(error.to_string(), "shard 2 of 3 is missing");
+    let mixed = vec![read_shards(&trace, 2).remove(0), parts[1].clone()];
     let error = Summary::merge(mixed).unwrap_err();
-    assert!(matches!(error, MergeError::Inconsistent { index: 1, .. }), "{error}");
+    assert!(matches!(error, MergeError::Unfit { index: 1, .. }), "{error}");
+}
+
+/// Summaries of several traces follow each other, whole or in shards.
+#[test]
+fn whole_summaries_follow_each_other() {
+    let traces = [20, 21].map(|seed| open(&write(&random_items(seed, 200))));
+    let wholes = traces.each_ref().map(|trace| summary(trace, None).unwrap());
+    let mut parts = read_shards(&traces[0], 3);
+    parts.insert(1, wholes[1].clone());
+    let merged = Summary::merge(parts).unwrap();
+    assert_eq!(json(&merged), json(&Summary::merge(wholes.to_vec()).unwrap()));
+    let [one, other] = &wholes;
+    let (launches, rows) = (one.launches.len(), one.rows.len());
+    assert_eq!(merged.launches.len(), launches + other.launches.len());
+    assert_eq!(merged.rows[..rows], one.rows);
+    assert_eq!(merged.launches[launches].launch, launches as u64);
+    assert_eq!(merged.launches[launches].counts, other.launches[0].counts);
+    let instructions = one.counts.instructions + other.counts.instructions;
+    assert_eq!(merged.counts.instructions, instructions);
+    assert_eq!((merged.counts.footprint, merged.digest), (None, None));
+    read(&json(&merged));
 }
 
 /// Summaries are text that anybody can write.
 #[test]
 fn made_up_summaries_do_no_harm() {
     let trace = open(&write(&random_items(17, 60)));
-    let parts = shards(&trace, 2);
-    let text = json(&parts[1]);
+    let text = json(&summary(&trace, None).unwrap());
     let mut random = Random(18);
     let mut merged = 0;
     for _ in 0..1000 {
         let bytes = changed(&text, &mut random);
-        let Ok(text) = String::from_utf8(bytes) else { continue };
-        if let Ok(changed) = PartialSummary::from_json(seal(&text).as_bytes()) {
-            merged += u32::from(Summary::merge(vec![parts[0].clone(), changed]).is_ok());
+        if let Ok(changed) = Summary::from_json(&bytes) {
+            let _ = changed.by_kernel();
+            merged += u32::from(Summary::merge(vec![changed.clone(), changed]).is_ok());
         }
     }
     assert!(merged > 0);
-    let most = |part| {
-        let change = |part: &mut Value| part["kernels"][0]["counts"][0] = value!(u64::MAX);
-        read(&resealed(part, change))
-    };
-    let most = parts.iter().map(most).collect();
-    assert_eq!(Summary::merge(most).unwrap().counts.records, u64::MAX);
-}
-
-/// Sums of a kernel that disagree with those of its rows, and what is of other shards, or damaged.
-#[test]
-fn partials_that_disagree_are_not_merged() {
-    let mut items = random_items(17, 200);
-    items.retain(|item| !matches!(item, Item::Kernel(_)));
-    let trace = open(&write(&items));
-    let options = options(2, true);
-    let shard = |i| replay(&trace, &options.shard(Shard::new(i, 2))).unwrap().partial().unwrap();
-    let parts = [shard(0), shard(1)];
-    let changes: &[(&str, Value)] = &[
-        ("/first", value!(2)),
-        ("/last", value!(2)),
-        ("/of", value!(0)),
-        ("/of_kernels", value!(0)),
-        ("/of_kernels", value!(2)),
-        ("/kernels/0/number", value!(1)),
-        ("/kernels/0/number", value!(u32::MAX)),
-        ("/kernels/0/number", value!(u64::MAX)),
-        ("/kernels/0/name", value!("another")),
-        ("/kernels/0/counts", value!([])),
-        ("/kernels/0/counts", value!(vec![0; 200])),
-        ("/kernels/0/counts/1", value!(1)),
-        ("/kernels/0/rows", value!([])),
-        ("/kernels/0/rows/0/operation", value!(u16::MAX)),
-        ("/kernels/0/rows/0/pc", value!(u32::MAX)),
-        ("/kernels/0/rows/0/counts/0", value!(1000)),
-        ("/kernels/0/rows/0/counts/1", value!(1000)),
-        ("/kernels/0/rows/0/counts/2", value!(1_000_000)),
-        ("/kernels/0/rows/0/counts", value!([1, 0])),
-        ("/kernels/0/lines", value!("")),
-        ("/kernels/0/lines", value!("AAAAAAAAAAA=")),
-        ("/kernels/0/lines", value!("//////////8=")),
-        ("/kernels/0/lines", value!("no base64")),
-        ("/kernels/0/reuse/loads", value!(0)),
-        ("/kernels/0/reuse/touches", value!("")),
-        ("/kernels/0/reuse/touches", value!("AA==")),
-        ("/kernels/0/reuse/distances", value!([0])),
-        ("/about/counts_reuse", value!(false)),
-        ("/about/digest", value!(null)),
-        ("/operations", value!([])),
-        ("/operations/0/3", value!("nowhere")),
-        ("/replay", value!("another")),
-    ];
-    for (place, change) in changes {
-        let changed = resealed(&parts[1], |part| {
-            let part = part.pointer_mut(place).unwrap_or_else(|| panic!("{place} is not there"));
-            *part = change.clone();
-        });
-        let changed = PartialSummary::from_json(changed.as_bytes()).ok();
-        let merged = changed.map(|changed| Summary::merge(vec![parts[0].clone(), changed]));
-        assert!(!matches!(merged, Some(Ok(_))), "{place} {change}");
-    }
-    // Each number of a row that its kernel has, too.
-    let rows = serde_json::to_value(&parts[1]).unwrap()["partial"]["kernels"][0]["rows"].clone();
-    let sums = ["loads", "lanes", "sectors.sum", "ideal_sectors", "lane_faults.misaligned_address"];
-    let paths: Vec<String> = pc_counters().into_iter().map(|row| row.path).collect();
-    let paths: Vec<&String> = paths
-        .iter()
-        .filter(|path| {
-            !["sectors", "lane_faults", "shared", "shared.wavefronts"].contains(&&***path)
-        })
-        .collect();
-    let row = (0..).zip(rows.as_array().unwrap());
-    let (row, _) = row.max_by_key(|(_, row)| row["counts"].as_array().unwrap().len()).unwrap();
-    for sum in sums {
-        let place = paths.iter().position(|path| *path == sum).unwrap();
-        let changed = resealed(&parts[1], |part| {
-            let count = &mut part["kernels"][0]["rows"][row]["counts"][place];
-            *count = value!(count.as_u64().unwrap() + 1);
-        });
-        let error = PartialSummary::from_json(changed.as_bytes()).unwrap_err().to_string();
-        assert!(error.ends_with("are not the sums of its rows"), "{sum}: {error}");
-    }
-    assert!(Summary::merge(parts.to_vec()).is_ok());
+    let mut most: Value = serde_json::from_str(&text).unwrap();
+    most["instructions"] = value!(u64::MAX);
+    let most = Summary::from_json(most.to_string().as_bytes()).unwrap();
+    let merged = Summary::merge(vec![most.clone(), most]).unwrap();
+    assert_eq!(merged.counts.instructions, u64::MAX);
 }
 
 /// Whatever is changed in the JSON of a shard, also what agrees with the rest.
 #[test]
-fn changed_summaries_are_not_merged() {
+fn changed_shards_are_not_read() {
     let mut items = random_items(17, 200);
     items.retain(|item| !matches!(item, Item::Kernel(_)));
     let trace = open(&write(&items));
-    let parts = shards(&trace, 2);
-    let good = serde_json::to_value(&parts[1]).unwrap();
+    let part = &shards(&trace, 2)[1];
+    let good = serde_json::to_value(part).unwrap();
     let mut places = Vec::new();
     each_place(&good, &mut String::new(), &mut places);
     assert!(places.len() > 100, "{}", places.len());
@@ -270,23 +196,13 @@ fn changed_summaries_are_not_merged() {
             }),
             _ => value!("1"),
         };
-        let error = PartialSummary::from_json(changed.to_string().as_bytes()).expect_err(place);
-        match error {
-            PartialError::Json(_) => {}
-            PartialError::OtherVersion { .. } => assert!(place.contains("counters"), "{place}"),
-            error => {
-                let (error, is_space) =
-                    (error.to_string(), place.starts_with("/partial/operations"));
-                let is_changed = error.ends_with("it has changed since it was written");
-                let is_unknown = is_space && error.ends_with("an operation has an unknown space");
-                assert!(is_changed || is_unknown, "{place}: {error}");
-            }
-        }
+        let error = Summary::from_json(changed.to_string().as_bytes()).expect_err(place);
+        assert!(!matches!(error, SummaryError::OtherVersion { .. }), "{place}: {error}");
     }
-    let mut text = serde_json::to_value(&parts[1]).unwrap();
-    text.as_object_mut().unwrap().remove("checksum").unwrap();
-    let error = PartialSummary::from_json(text.to_string().as_bytes()).unwrap_err();
-    let PartialError::Json(error) = error else { panic!("{error}") };
+    let mut text = good;
+    text["shard"].as_object_mut().unwrap().remove("checksum").unwrap();
+    let error = Summary::from_json(text.to_string().as_bytes()).unwrap_err();
+    let SummaryError::Json(error) = error else { panic!("{error}") };
     assert!(error.to_string().contains("missing field `checksum`"), "{error}");
 }
 
@@ -306,30 +222,9 @@ fn each_place(value: &Value, at: &mut String, places: &mut Vec<String>) {
     }
 }
 
-/// What heads are of has to agree as what is merged.
-#[test]
-fn heads_join_as_summaries_merge() {
-    let trace = open(&write(&random_items(15, 100)));
-    let parts = shards(&trace, 2);
-    let join = |change: fn(&mut Value)| {
-        let later = serde_json::from_str(&resealed(&parts[1], change)).unwrap();
-        PartialHead::join(vec![PartialHead::of(&parts[0]), later])
-    };
-    let merged = PartialSummary::merge(parts.clone()).unwrap();
-    assert_eq!(join(|_| ()), Some(PartialHead::of(&merged)));
-    let changes: [fn(&mut Value); 3] = [
-        |part| part["replay"] = value!("another"),
-        |part| part["first"] = value!(0),
-        |part| part["of"] = value!(3),
-    ];
-    for (i, change) in changes.into_iter().enumerate() {
-        assert_eq!(join(change), None, "{i}");
-    }
-}
-
 /// What shards are in all does not grow with kernels times shards.
 #[test]
-fn shards_carry_the_kernels_that_they_have() {
+fn shards_carry_the_launches_that_they_have() {
     for empty in [2, 3000] {
         let kernels = 400;
         let mut items = Vec::new();
@@ -344,159 +239,32 @@ fn shards_carry_the_kernels_that_they_have() {
         let of_trace = trace.kernels();
         let whole = json(&summary(&trace, None).unwrap());
         for count in [2, 64] {
-            let parts: Vec<String> = partials(&trace, count).iter().map(json).collect();
+            let parts: Vec<String> = shards(&trace, count).iter().map(json).collect();
             let bytes: usize = parts.iter().map(String::len).sum();
             assert!(bytes < 2 * whole.len(), "{bytes} of {}", whole.len());
-            let read: Vec<PartialSummary> = parts.iter().map(read).collect();
+            let read: Vec<Summary> = parts.iter().map(|part| read(part)).collect();
             // One more in each whose border is inside a kernel, and those without instructions at borders.
-            let carried: usize = read.iter().map(|part| part.kernels().count()).sum();
+            let carried: usize = read.iter().map(|part| part.launches.len()).sum();
             assert!(carried <= of_trace + 120 * parts.len(), "{carried}");
             assert_eq!(json(&Summary::merge(read).unwrap()), whole);
-            let root = merge_at_random(&mut Random(36), &parts, 3);
-            assert_eq!(json(&Summary::merge(vec![self::read(&root)]).unwrap()), whole);
         }
     }
-}
-
-/// Kernels that no shard has, and one with two names.
-#[test]
-fn kernels_that_are_missing_or_differ_are_found() {
-    let items = [Item::Kernel("one"), Item::of("LDG.E"), Item::of("LDG.E")];
-    let trace = open(&write(&items));
-    let parts = shards(&trace, 2);
-    assert!(Summary::merge(parts.clone()).is_ok());
-    let renamed = |part: &mut Value| part["kernels"][0]["name"] = value!("another");
-    let renamed = read(&resealed(&parts[1], renamed));
-    let error = Summary::merge(vec![parts[0].clone(), renamed]).unwrap_err();
-    assert!(error.to_string().contains("inconsistent"), "{error}");
-    let nothing = |part| read(&resealed(part, |part| part["kernels"] = value!([])));
-    let error = Summary::merge(parts.iter().map(nothing).collect()).unwrap_err();
-    assert!(error.to_string().ends_with("kernels of the trace are missing"), "{error}");
 }
 
 /// A version that is not this one is named, whatever else it has written.
 #[test]
-fn parts_of_another_version_are_refused_as_such() {
+fn shards_of_another_version_are_refused_as_such() {
     let trace = open(&write(&random_items(15, 100)));
     let part = &shards(&trace, 2)[0];
     let own = format!("warpload {}, ", env!("CARGO_PKG_VERSION"));
-    assert!(part.replay().starts_with(&own), "{}", part.replay());
-    let error = |change: &dyn Fn(&mut Value)| {
+    assert!(part.shard.as_ref().unwrap().replay().starts_with(&own));
+    for is_strange in [false, true] {
         let mut part = serde_json::to_value(part).unwrap();
-        change(&mut part["partial"]);
-        match PartialSummary::from_json(part.to_string().as_bytes()) {
-            Err(PartialError::OtherVersion { given, unknown, .. }) => (given, unknown.join(" ")),
-            other => panic!("{other:?}"),
+        part["shard"]["replay"] = value!("warpload 9.0.1, trace 0");
+        if is_strange {
+            part["rows"] = value!("in another form");
         }
-    };
-    let other = |part: &mut Value| part["replay"] = value!("warpload 9.0.1, trace 0");
-    assert_eq!(error(&other), ("9.0.1".to_owned(), String::new()));
-    // What is not read here, and counters that are not known.
-    let newer = |part: &mut Value| {
-        other(part);
-        part["new"] = value!(0);
-        part["counters"].as_array_mut().unwrap().push(value!("made_up"));
-        part["pc_counters"].as_array_mut().unwrap().insert(3, value!("shared.words"));
-        part["kernels"][0]["counts"] = value!(vec![1; 100]);
-    };
-    assert_eq!(error(&newer), ("9.0.1".to_owned(), "made_up per_pc.shared.words".to_owned()));
-    let same = |part: &mut Value| part["counters"].as_array_mut().unwrap().push(value!("made_up"));
-    assert_eq!(error(&same), (env!("CARGO_PKG_VERSION").to_owned(), "made_up".to_owned()));
-    let mut newer_part = serde_json::to_value(part).unwrap();
-    newer(&mut newer_part["partial"]);
-    let error = PartialSummary::from_json(newer_part.to_string().as_bytes()).unwrap_err();
-    let expected =
-        "made by warpload 9.0.1, with unknown counters (made_up, per_pc.shared.words); warpload ";
-    assert!(error.to_string().starts_with(expected), "{error}");
-}
-
-/// Returns options that add state to partial summaries, each with every other.
-fn options(kind: usize, counts_reuse: bool) -> ReplayOptions<'static> {
-    let data = [ReplayData::Absent, ReplayData::Fill(Fill::Zero), ReplayData::Fill(Fill::Address)]
-        [kind % 3];
-    ReplayOptions::new(data).reuse(counts_reuse)
-}
-
-/// Merges neighbours at random until one is left; what is merged is read from its JSON, as a file would
-/// bring it.
-pub(crate) fn merge_at_random(random: &mut Random, leaves: &[String], fan_in: usize) -> String {
-    let mut parts = leaves.to_vec();
-    while parts.len() > 1 {
-        let count = (2 + random.below(fan_in - 1)).min(parts.len());
-        let start = random.below(parts.len() - count + 1);
-        let mut given: Vec<_> = parts[start..start + count].iter().map(read).collect();
-        let last = given.len() - 1;
-        given.swap(0, random.below(last + 1));
-        let merged = json(&PartialSummary::merge(given).unwrap());
-        parts.splice(start..start + count, [merged]);
+        let error = Summary::from_json(part.to_string().as_bytes()).unwrap_err().to_string();
+        assert!(error.starts_with("made by warpload 9.0.1; warpload "), "{error}");
     }
-    parts.swap_remove(0)
-}
-
-/// Whatever is merged first: a range of shards has the same bytes, and all shards have those of the whole.
-#[test]
-fn any_tree_of_merges_has_the_same_bytes() {
-    let mut random = Random(21);
-    for case in 0..8u64 {
-        // Many kernels, and one that is in all shards.
-        let length = [60, 300, 1200][case as usize % 3];
-        let mut items = random_items(100 + case, length);
-        if case % 4 == 0 {
-            items.retain(|item| !matches!(item, Item::Kernel(_)));
-        }
-        let trace = open(&write(&items));
-        let selection = Selection {
-            pcs: Some(0..=0x2000),
-            selected: Selected { pc: Some("0..2000".to_owned()), ..Selected::default() },
-            ..Selection::default()
-        };
-        let counts_reuse = case % 2 == 0;
-        let options = options(case as usize, counts_reuse)
-            .select((case % 5 == 0).then_some(&selection))
-            .local_window(
-                (case % 7 == 0)
-                    .then_some(warpload::memory::Window { base: 0xd000_0000, size: 0x0100_0000 }),
-            );
-        let whole = json(&replay(&trace, &options).unwrap().summary());
-        let partial = |shard| replay(&trace, &options.shard(shard)).unwrap().partial().unwrap();
-        let count = 1 + random.below(40) as u64;
-        let leaves: Vec<String> =
-            (0..count).map(|i| json(&partial(Shard::new(i, count)))).collect();
-        for _ in 0..3 {
-            let start = random.below(leaves.len());
-            let end = start + 1 + random.below(leaves.len() - start);
-            let of = &leaves[start..end];
-            let at_once = json(&PartialSummary::merge(of.iter().map(read).collect()).unwrap());
-            for fan_in in [2, 16] {
-                assert_eq!(merge_at_random(&mut random, of, fan_in), at_once, "case {case}");
-            }
-        }
-        let root = merge_at_random(&mut random, &leaves, 5);
-        let root = read(&root);
-        assert_eq!((root.shards(), root.of()), (0..=count - 1, count));
-        assert_eq!(json(&Summary::merge(vec![root]).unwrap()), whole, "case {case}");
-    }
-}
-
-#[test]
-fn partials_are_of_neighbours() {
-    let trace = open(&write(&random_items(15, 100)));
-    let parts = shards(&trace, 5);
-    let merge = |indices: &[usize]| {
-        PartialSummary::merge(indices.iter().map(|i| parts[*i].clone()).collect())
-    };
-    let pair = merge(&[2, 1]).unwrap();
-    assert_eq!(json(&merge(&[1]).unwrap()), json(&parts[1]));
-    for indices in [&[0, 2][..], &[3, 3]] {
-        let given = indices.iter().map(|i| *i as u64..=*i as u64).collect();
-        assert_eq!(merge(indices), Err(MergeError::NotNeighbours { given, of: 5 }));
-    }
-    assert_eq!(merge(&[]), Err(MergeError::Nothing));
-    let error = Summary::merge(vec![parts[0].clone(), pair.clone(), parts[4].clone()]).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "these are shards [0, 1-2, 4] of 5; expected each from 0 to 4 once"
-    );
-    let error = PartialSummary::merge(vec![parts[2].clone(), pair]).unwrap_err();
-    assert_eq!(error.to_string(), "these are shards [1-2, 2] of 5; expected neighbours, each once");
 }

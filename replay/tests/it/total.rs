@@ -3,7 +3,7 @@
 use warpload::lane::LaneMask;
 use warpload::memory::{Arena, Fill, Memory, Width};
 use warpload_replay::{ReplayData, ReplayOptions, replay};
-use warpload_report::{ReportPage, html, survey};
+use warpload_report::{ReportPage, html};
 use warpload_trace::binary::RawBlock;
 use warpload_trace::{
     BinaryTrace, MemoryOperation, NewRecord, RecordAddresses, Shard, TraceWriter,
@@ -90,13 +90,11 @@ fn shards_of_any_count() {
     let shards = [None, Shard::new(0, 2), Shard::new(u64::MAX - 1, u64::MAX)];
     for trace in [&large, &small] {
         for options in shards.map(options) {
-            let (replayed, survey) = survey(trace, &options).unwrap();
-            let summary = replayed.summary();
-            assert_eq!(summary.kernels.len(), trace.contents().kernels.len());
-            for i in [0, 1, usize::MAX - 1, usize::MAX] {
-                let _ = survey.whole.row(i);
-            }
-            let _ = html(&ReportPage::new(&replayed, &summary, &survey));
+            let is_whole = options.get_shard().is_none();
+            let summary = replay(trace, &options).unwrap();
+            assert!(!is_whole || summary.launches.len() == trace.contents().kernels.len());
+            let _ = html(&ReportPage::new(&summary));
+            let _ = html(&ReportPage::new(&summary.by_kernel()));
         }
     }
 }
@@ -116,8 +114,10 @@ fn a_trace_takes_accesses_of_32_bytes_with_their_values() {
     writer.record(&NewRecord::new(0, LaneMask::ALL, 7, form.addresses())).unwrap_err();
     let trace = BinaryTrace::new(Arena::from(writer.finish().unwrap().into_inner())).unwrap();
     let options = ReplayOptions::new(ReplayData::Fill(Fill::Address));
-    let counts = replay(&trace, &options).unwrap().summary().counts;
-    assert_eq!((counts.bytes, counts.sectors, counts.ideal_sectors), (1024, 32, 32));
+    let counts = replay(&trace, &options).unwrap().counts;
+    let global = counts.loads.global.unwrap();
+    let sectors = (global.sectors.sum, global.ideal_sectors);
+    assert_eq!((counts.loads.bytes, sectors), (1024, (32, 32)));
 }
 
 /// Lane i gets elements 2(i mod 4) and the next of row i / 4 of each matrix, or transposed those of the column: as many
@@ -160,10 +160,12 @@ fn matrices_have_the_values_that_lanes_receive() {
         }
         let trace = BinaryTrace::new(Arena::from(writer.finish().unwrap().into_inner())).unwrap();
         let options = ReplayOptions::new(ReplayData::Image(&memory));
-        let counts = replay(&trace, &options).unwrap().summary().counts;
-        assert_eq!((counts.loads, counts.lanes, counts.bytes), (3, 96, 32 * 4 * 7));
-        assert_eq!((counts.checked, counts.checked_words), (3, 32 * 7));
-        assert_eq!(counts.mismatched_words, u64::from(wrong.is_some()), "{wrong:?}");
-        assert_eq!((counts.shared.loads, counts.shared.wavefronts), (3, 7));
+        let counts = replay(&trace, &options).unwrap().counts;
+        let loads = counts.loads;
+        assert_eq!((loads.accesses, loads.lanes, loads.bytes), (3, 96, 32 * 4 * 7));
+        assert_eq!((loads.values.checked, loads.values.checked_words), (3, 32 * 7));
+        assert_eq!(loads.values.mismatched_words, u64::from(wrong.is_some()), "{wrong:?}");
+        let shared = loads.shared.unwrap();
+        assert_eq!((shared.accesses, shared.wavefronts.sum), (3, 7));
     }
 }

@@ -12,6 +12,8 @@ use std::path::Path;
 use serde_json::Value;
 use warpload::memory::Fill;
 use warpload_replay::{ReplayData, ReplayOptions, replay};
+use crate::model::{add_footprints, of_model};
+use crate::replays::loads_alone;
 use warpload_trace::{BinaryTrace, ImportError, TraceWriter, import, import_from};
 
 type Writer = TraceWriter<Cursor<Vec<u8>>>;
@@ -34,10 +36,12 @@ pub(crate) fn bytes(bytes: &[u8], threads: usize) -> Result<BinaryTrace, String>
     imported(|writer| import_from(bytes, Path::new("text"), writer, threads, &|_| ()))
 }
 
-/// Returns the counts of a replay with a fill.
+/// Returns the counts of a replay with a fill, under the keys of the models.
 pub(crate) fn counts(trace: &BinaryTrace) -> Value {
     let data = ReplayData::Fill(Fill::Address);
-    serde_json::to_value(replay(trace, &ReplayOptions::new(data)).unwrap().summary()).unwrap()
+    let mut counts = of_model(&replay(trace, &ReplayOptions::new(data)).unwrap());
+    add_footprints(&mut counts, &loads_alone(trace, data));
+    counts
 }
 
 /// Returns a header of a grid of 4 x 2 thread blocks of 48 threads.

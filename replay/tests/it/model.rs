@@ -1,0 +1,134 @@
+//! Summaries under the keys of the independent models whose counts `tests/data/` has: loads by themselves, and what is
+//! not a load as skipped.
+
+use serde_json::{Map, Value, json};
+use warpload_replay::{AccessCounts, Row, SharedCounts, Summary, TraceCounts};
+
+/// The counts of a summary under the keys of the models, without footprints.
+pub(crate) fn of_model(summary: &Summary) -> Value {
+    let rows = |kinds: &[&str]| -> Vec<Value> {
+        let rows = summary.rows.iter().filter(|row| kinds.contains(&row.kind.name()));
+        rows.map(row).collect()
+    };
+    let mut all = counts(&summary.counts);
+    all["per_pc"] = json!(rows(&["load"]));
+    all["per_pc_stores"] = json!(rows(&["store", "atomic", "reduction"]));
+    all["digest"] = json!(summary.digest);
+    all["complete"] = json!(summary.complete);
+    all["notes"] = json!(summary.notes);
+    all["first_faults"] = json!(summary.first_faults);
+    all["first_mismatches"] = json!(summary.first_mismatches);
+    all["kernels"] = summary
+        .launches
+        .iter()
+        .map(|launch| {
+            let mut counts = counts(&launch.counts);
+            counts["name"] = json!(launch.kernel);
+            counts
+        })
+        .collect();
+    all
+}
+
+/// The footprint of loads: of a replay that selects nothing else.
+pub(crate) fn add_footprints(all: &mut Value, of_loads: &Summary) {
+    all["footprint"] = json!(of_loads.counts.footprint);
+    for (kernel, launch) in all["kernels"].as_array_mut().unwrap().iter_mut().zip(&of_loads.launches)
+    {
+        kernel["footprint"] = json!(launch.counts.footprint);
+    }
+}
+
+fn counts(counts: &TraceCounts) -> Value {
+    let TraceCounts { loads, stores, atomics, reductions, copies, .. } = counts;
+    let global = loads.global.unwrap_or_default();
+    let shared = loads.shared.as_deref().copied().unwrap_or_default();
+    let local = loads.local.as_deref().copied().unwrap_or_default();
+    let constant = loads.constant.as_deref().copied().unwrap_or_default();
+    let SharedCounts { ideal_wavefronts, conflicts, .. } = shared;
+    let transfers = counts.transfers;
+    let ldgsts = copies.accesses;
+    let traffic = |of: &[&AccessCounts]| {
+        let sum = |number: fn(&AccessCounts) -> u64| of.iter().map(|of| number(of)).sum::<u64>();
+        json!({
+            "count": sum(|of| of.accesses),
+            "lanes": sum(|of| of.lanes),
+            "bytes": sum(|of| of.bytes),
+            "sectors": sum(|of| of.global.unwrap_or_default().sectors.sum),
+            "ideal_sectors": sum(|of| of.global.unwrap_or_default().ideal_sectors),
+        })
+    };
+    let mut by_space = json!({ "global": 0, "local": 0, "shared": 0, "constant": 0, "unresolved": 0 });
+    add(&mut by_space, json!(loads.by_space));
+    let mut uniform = json!({ "broadcast": 0, "divergent": 0 });
+    add(&mut uniform, json!(loads.uniform));
+    let by_opcode: Map<String, Value> = counts
+        .by_opcode
+        .iter()
+        .filter(|(opcode, _)| opcode.starts_with("LD") && !opcode.starts_with("LDGSTS"))
+        .map(|(opcode, accesses)| (opcode.to_string(), json!(accesses)))
+        .collect();
+    json!({
+        "records": counts.instructions,
+        "loads": loads.accesses,
+        "skipped": {
+            "store": stores.accesses,
+            "atomic": atomics.accesses + reductions.accesses,
+            "other": counts.others + copies.accesses,
+            "not_replayed": counts.not_replayed,
+        },
+        "lanes": loads.lanes,
+        "bytes": loads.bytes,
+        "by_opcode": by_opcode,
+        "by_space": by_space,
+        "sectors": global.sectors.sum,
+        "lines": global.lines,
+        "ideal_sectors": global.ideal_sectors,
+        "lane_faults": loads.lane_faults,
+        "uniform": uniform,
+        "unattributable": loads.unattributable,
+        "ldgsts": { "records": ldgsts, "lanes": copies.lanes },
+        "tma": {
+            "records": transfers.instructions,
+            "addresses": transfers.addresses,
+            "bytes": transfers.bytes,
+        },
+        "width_disagreements": loads.width_disagreements,
+        "valued_loads": loads.values.accesses,
+        "checked": loads.values.checked,
+        "mismatches": loads.values.mismatches,
+        "checked_words": loads.values.checked_words,
+        "mismatched_words": loads.values.mismatched_words,
+        "shared": {
+            "loads": shared.accesses,
+            "wavefronts": shared.wavefronts.sum,
+            "ideal_wavefronts": ideal_wavefronts,
+            "conflicts": conflicts,
+        },
+        "local": { "loads": local.accesses, "sectors": local.sectors, "ideal_sectors": local.ideal_sectors },
+        "constant": { "loads": constant.accesses, "addresses": constant.addresses },
+        "stores": traffic(&[stores]),
+        "atomics": traffic(&[atomics, reductions]),
+    })
+}
+
+fn add(to: &mut Value, from: Value) {
+    for (key, value) in from.as_object().unwrap() {
+        to[key] = value.clone();
+    }
+}
+
+fn row(row: &Row) -> Value {
+    let counts = &row.counts;
+    let sectors = counts.global.unwrap_or_default().sectors;
+    json!({
+        "kernel": row.kernel,
+        "pc": row.pc,
+        "opcode": row.opcode,
+        "loads": counts.accesses,
+        "lanes": counts.lanes,
+        "sectors": sectors.sum,
+        "ideal_sectors": counts.global.unwrap_or_default().ideal_sectors,
+        "lane_faults": counts.lane_faults,
+    })
+}
