@@ -1,5 +1,6 @@
 //! [`Row`]: the accesses of one instruction of a launch, and what it is.
 
+use std::ops::AddAssign;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -226,6 +227,12 @@ pub(crate) fn join(mut rows: Vec<Row>) -> Vec<Row> {
         is_same
     });
     rows
+}
+
+impl AddAssign<&Self> for AccessCounts {
+    fn add_assign(&mut self, other: &Self) {
+        self.add(other);
+    }
 }
 
 impl AccessCounts {

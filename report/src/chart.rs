@@ -1,112 +1,63 @@
-//! [`chart`]: the cost of loads and the ideal, as columns in program order.
+//! The small pictures in tables: [`share`] of a whole, [`spread`] of sectors and [`banks`] of shared memory. In all of
+//! them one colour is what the accesses need, the other what they cost beyond that.
 
-use super::picture::Picture;
-use super::rows::heaviest;
-use super::text::{coordinate, cut, of};
-use warpload_replay::{ProgramCounter, SectorSummary};
+use std::fmt::Write;
 
-/// The maximum number of columns in a chart.
-pub(crate) const MAX_COLUMNS: usize = 160;
+use super::text::{coordinate, count, per};
+use warpload_replay::BANKS;
 
-const WIDTH: f64 = 1000.0;
-const LEFT: f64 = 34.0;
-const TOP: f64 = 8.0;
-const HEIGHT: f64 = 170.0;
+const WIDTH: f64 = 64.0;
+/// The sectors of an access that fill the width. A lane of 4 bytes touches at most one.
+const MOST_SECTORS: f64 = 32.0;
+/// The pixels of a bank.
+const BANK: usize = 3;
+const BANK_HEIGHT: u64 = 12;
 
-/// The cost of a program counter's loads.
-#[derive(Clone)]
-pub(crate) struct Bar<'r> {
-    pub(crate) row: &'r ProgramCounter<'r>,
-    pub(crate) loads: u64,
-    pub(crate) cost: SectorSummary,
-    /// The ideal cost of a load, on average.
-    pub(crate) ideal: f64,
+/// Draws the share of an amount of `all`, and its part beyond the ideal.
+pub(crate) fn share(amount: u64, excess: u64, all: u64) -> String {
+    bar(WIDTH * per(amount.saturating_sub(excess), all), WIDTH * per(amount, all), "")
 }
 
-impl<'r> Bar<'r> {
-    pub(crate) fn new(
-        row: &'r ProgramCounter<'r>,
-        loads: u64,
-        cost: SectorSummary,
-        ideal: f64,
-    ) -> Self {
-        Self { row, loads, cost, ideal }
-    }
-}
-
-/// Draws a chart of the bars. `unit` is the unit of their costs. `None` if all costs are 0.
-pub(crate) fn chart(bars: &[Bar<'_>], unit: &str) -> Option<String> {
-    let bars: Vec<Bar<'_>> = bars.iter().filter(|bar| bar.cost.max > 0).cloned().collect();
-    let most = bars.iter().map(|bar| bar.cost.max).max()?;
-    let shown = heaviest(&bars, MAX_COLUMNS, |bar| bar.cost.mean * bar.loads as f64);
-    let top = most.next_power_of_two().max(4) as f64;
-    let y = |cost: f64| TOP + HEIGHT * (1.0 - cost / top);
-    let pitch = ((WIDTH - LEFT) / shown.len() as f64).min(80.0);
-    let thick = (pitch * 0.72).min(32.0);
-    let end = LEFT + pitch * shown.len() as f64;
-
-    let mut picture = Picture::default();
-    for step in 0..=4 {
-        let cost = top * f64::from(step) / 4.0;
-        let at = coordinate(y(cost));
-        picture.path("grid", format_args!("M{LEFT} {at}H{}", coordinate(end)));
-        picture.text("tick end", (28, coordinate(y(cost) + 4.0)), cost);
-    }
-    let mut last_label = f64::NEG_INFINITY;
-    for (i, bar) in shown.iter().enumerate() {
-        let x = LEFT + pitch * (i as f64 + 0.5);
-        column(&mut picture, bar, unit, x, thick, &y);
-        if x - last_label >= 52.0 && x + 20.0 <= WIDTH {
-            last_label = x;
-            let (x, pc) = (coordinate(x), bar.row.place());
-            picture.path("grid", format_args!("M{x} {}v5", TOP + HEIGHT));
-            picture.text("tick middle", (&x, TOP + HEIGHT + 18.0), pc);
-        }
-    }
-    let mut caption = format!(
-        "Mean {unit}s of the loads of each program counter, in program order: the ideal below, \
-         the excess above. The thin line goes from the fewest to the most."
-    );
-    if shown.len() < bars.len() {
-        caption += &format!(
-            " Of {}, the {MAX_COLUMNS} with most {unit}s.",
-            of(bars.len() as u64, "program counter")
-        );
-    }
-    Some(format!(
-        "<figure>\n<svg class=\"chart\" viewBox=\"0 0 {WIDTH} 216\" role=\"img\" \
-         aria-label=\"Mean {unit}s per load and the ideal, by program counter; the table has the \
-         numbers\">\n{}</svg>\n<figcaption><span class=\"key\"><i class=\"ideal\"></i>ideal</span>\
-         <span class=\"key\"><i class=\"waste\"></i>beyond the ideal</span>{caption}</figcaption>\n\
-         </figure>\n",
-        picture.into_elements()
-    ))
-}
-
-fn column(
-    picture: &mut Picture,
-    bar: &Bar<'_>,
-    unit: &str,
-    x: f64,
-    thick: f64,
-    y: &impl Fn(f64) -> f64,
-) {
-    let Bar { row, loads, cost: SectorSummary { min, mean, max, .. }, ideal } = *bar;
-    let name = format!(
-        "{} {}: {mean:.2} {unit}s per load ({min} to {max}), ideal {ideal:.2}, {}",
-        row.place(),
-        cut(&row.summary.opcode, 48),
-        of(loads, "load")
-    );
-    picture.named(name, |picture| {
-        let parts = [("ideal", 0.0, ideal.min(mean)), ("waste", ideal.min(mean), mean)];
-        for (class, from, to) in parts.into_iter().filter(|(_, from, to)| to > from) {
-            let at = (coordinate(x - thick / 2.0), coordinate(y(to)));
-            picture.rectangle(class, at, (coordinate(thick), coordinate(y(from) - y(to))));
-        }
-        if min < max {
-            let [low, high] = [min, max].map(|cost| coordinate(y(cost as f64)));
-            picture.path("range", format_args!("M{} {low}V{high}", coordinate(x)));
-        }
+/// Draws the sectors of an access on average, the ideal, and the range.
+pub(crate) fn spread(each: f64, ideal: f64, range: Option<[u64; 2]>) -> String {
+    let scaled = |sectors: f64| sectors.min(MOST_SECTORS) * WIDTH / MOST_SECTORS;
+    let range = range.filter(|[min, max]| min < max).map(|range| {
+        let [min, max] = range.map(|sectors| coordinate(scaled(sectors as f64)));
+        format!("<path class=\"range\" d=\"M{min} 1v6m0 -3H{max}m0 -3v6\"/>")
     });
+    bar(scaled(ideal.min(each)), scaled(each), &range.unwrap_or_default())
+}
+
+fn bar(ideal: f64, all: f64, range: &str) -> String {
+    format!(
+        "<svg class=\"bar\" viewBox=\"0 0 {WIDTH} 8\" aria-hidden=\"true\"><path class=\"waste\" \
+         d=\"M0 4H{}\"/><path class=\"ideal\" d=\"M0 4H{}\"/>{range}</svg>",
+        coordinate(all),
+        coordinate(ideal)
+    )
+}
+
+/// Draws the banks as columns. Their heights are the parts of the wavefronts in which they serve a word, so banks that
+/// wait for others are low.
+pub(crate) fn banks(words: &[u64; BANKS], wavefronts: u64) -> String {
+    let most = words.iter().copied().max().unwrap_or(0);
+    let busiest = words.iter().position(|of| *of == most).unwrap_or(0);
+    let name = format!(
+        "bank {busiest} serves {} words in {} wavefronts; {} of {BANKS} banks serve none",
+        count(most),
+        count(wavefronts),
+        words.iter().filter(|words| **words == 0).count()
+    );
+    let (width, mut columns) = (BANKS * BANK - 1, String::new());
+    for (bank, words) in words.iter().enumerate().filter(|(_, words)| **words > 0) {
+        // At least a pixel, to distinguish it from none.
+        let height = (BANK_HEIGHT as f64 * per(*words, wavefronts)).clamp(1.0, BANK_HEIGHT as f64);
+        let _ = write!(columns, "M{} {BANK_HEIGHT}v-{}", bank * BANK + 1, coordinate(height));
+    }
+    format!(
+        "<svg class=\"banks\" viewBox=\"0 0 {width} {BANK_HEIGHT}\" role=\"img\" aria-label=\"{name}\">\
+         <title>{name}</title><path class=\"cells\" d=\"M0 {}h{width}\"/><path class=\"used\" \
+         d=\"{columns}\"/></svg>",
+        BANK_HEIGHT / 2
+    )
 }

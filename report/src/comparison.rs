@@ -1,13 +1,14 @@
 //! The changes between two replays: [`comparison_html`], a page, and [`comparison_text`].
 
-use super::html::{LONG_NAME, begin_page};
-use super::table::{SECTION_END, begin_section};
-use super::text::{count, cut, escape, of};
+use super::html::{begin_page, footer};
+use super::table::{Cell, section, table};
+use super::text::{count, escape, of};
 use super::text_table::{self, Column, Value};
 use warpload_replay::{ComparedRow, Comparison, percent_change};
 
-/// The maximum number of program counters in the table.
+/// The most instructions in the table.
 const MAX_ROWS: usize = 1000;
+
 /// Returns the page of a comparison of two replays with these names, to be stored as UTF-8.
 #[must_use]
 pub fn comparison_html(comparison: &Comparison, names: [&str; 2]) -> String {
@@ -15,142 +16,158 @@ pub fn comparison_html(comparison: &Comparison, names: [&str; 2]) -> String {
     let title = format!("{a} and {b}");
     let mut html = begin_page(&format!("{title} – warpload compare"), "");
     html += &format!("<header><h1>{title}</h1>\n<p>A is {a}, B is {b}.</p>\n</header>\n<main>\n");
-    html += &whole(comparison);
-    html += &program_counters(comparison);
-    html += &format!(
-        "</main>\n<footer>A change is the difference of sectors of global memory and wavefronts of \
-         shared memory together, in percent of A's. Launches of kernels with one name are added up. \
-         warpload {}</footer>\n</body>\n</html>\n",
-        env!("CARGO_PKG_VERSION")
+    html += &section(
+        "verdict",
+        "Verdict",
+        "",
+        &format!("<p><strong>{}</strong></p>\n", verdict(comparison)),
     );
-    html
+    html += &whole(comparison);
+    html += &instructions(comparison);
+    html += "</main>\n";
+    html += &footer(
+        "A change is the difference of sectors of global and local memory and wavefronts of shared memory \
+         together, in percent of A's. Launches of kernels with one name are added up.",
+    );
+    html + "</body>\n</html>\n"
+}
+
+/// How many instructions have changed, in words.
+fn verdict(comparison: &Comparison) -> String {
+    let changed = comparison.changed().count() as u64;
+    if changed == 0 {
+        return "no instruction has changed".to_owned();
+    }
+    let only =
+        |side: usize| comparison.changed().filter(|row| row.accesses[1 - side].is_none()).count();
+    let only = [(only(1), "new"), (only(0), "gone")];
+    let only: Vec<String> = only
+        .iter()
+        .filter(|(rows, _)| *rows > 0)
+        .map(|(rows, what)| format!("{rows} {what}"))
+        .collect();
+    let only =
+        if only.is_empty() { String::new() } else { format!(", {} of them", only.join(" and ")) };
+    let verb = if changed == 1 { "has" } else { "have" };
+    let cost = signed(comparison.change);
+    format!("{} {verb} changed{only}; the cost of all: {cost}", of(changed, "instruction"))
+}
+
+/// The sums of the kinds in both replays, as far as either has some.
+fn sums(comparison: &Comparison) -> Vec<(String, [u128; 2])> {
+    let mut sums = Vec::new();
+    for kind in &comparison.kinds {
+        let plural = kind.kind.plural();
+        sums.push((plural.to_owned(), kind.accesses.map(u128::from)));
+        for (unit, amounts) in [("sectors", kind.sectors), ("wavefronts", kind.wavefronts)] {
+            if amounts != [0, 0] {
+                sums.push((format!("{} {unit}", kind.kind.name()), amounts.map(u128::from)));
+            }
+        }
+    }
+    let costs = comparison.kinds.iter().flat_map(|kind| [kind.sectors, kind.wavefronts]);
+    let together = costs
+        .fold([0, 0], |[a, b], [more_a, more_b]| [a + u128::from(more_a), b + u128::from(more_b)]);
+    sums.push(("together".to_owned(), together));
+    sums
 }
 
 fn whole(comparison: &Comparison) -> String {
-    let Comparison { loads, sectors, wavefronts, copies, .. } = comparison;
-    let headings = [("", false), ("A", true), ("B", true), ("change", true)];
-    let mut html = begin_section("The whole", &headings);
-    let mut rows = vec![("loads", loads), ("sectors", sectors), ("wavefronts", wavefronts)];
-    if comparison.stores != [0; 2] {
-        rows.extend([
-            ("stores and atomics", &comparison.stores),
-            ("sectors of stores", &comparison.store_sectors),
-            ("wavefronts of stores", &comparison.store_wavefronts),
-        ]);
-    }
-    if *copies != [0; 2] {
-        rows.extend([
-            ("copies", copies),
-            ("sectors of copies", &comparison.copy_sectors),
-            ("wavefronts of copies", &comparison.copy_wavefronts),
-        ]);
-    }
-    for (what, [a, b]) in rows {
-        html += &format!(
-            "<tr><td class=\"t\">{what}</td>{}{}{}</tr>\n",
-            side(Some(*a)),
-            side(Some(*b)),
-            change(percent_change([*a, *b].map(u128::from)))
-        );
-    }
-    let [a, b] = comparison.together();
-    html += &format!(
-        "<tr><td class=\"t\">sectors and wavefronts</td><td class=\"n\">{a}</td>\
-         <td class=\"n\">{b}</td>{}</tr>\n",
-        change(comparison.change())
+    let amount = |amount: u128| Some(Cell::count(u64::try_from(amount).unwrap_or(u64::MAX)));
+    let body = table(
+        "sums",
+        "The sums of both replays",
+        &[
+            ("what", "", &|(what, _): &(String, [u128; 2])| Some(Cell::text(what.clone()))),
+            ("a", "A", &|(_, [a, _])| amount(*a)),
+            ("b", "B", &|(_, [_, b])| amount(*b)),
+            ("change", "change", &|(_, amounts)| {
+                Some(change(percent_change(*amounts), &signed(percent_change(*amounts))))
+            }),
+        ],
+        "",
+        &sums(comparison),
+        |_| String::new(),
     );
-    html + SECTION_END
+    section("whole", "The whole", "", &body)
 }
 
-fn program_counters(comparison: &Comparison) -> String {
+fn instructions(comparison: &Comparison) -> String {
     let changed: Vec<&ComparedRow> = comparison.changed().collect();
     if changed.is_empty() {
-        return "<section><h2>Program counters</h2>\n<p class=\"note\">None has changed.</p></section>\n"
-            .to_owned();
+        return String::new();
     }
-    let headings = [
-        ("kernel", false),
-        ("pc", true),
-        ("opcode", false),
-        ("change", true),
-        ("accesses A", true),
-        ("accesses B", true),
-        ("sectors A", true),
-        ("sectors B", true),
-        ("wavefronts A", true),
-        ("wavefronts B", true),
-    ];
-    let mut html = String::new();
-    if changed.len() > MAX_ROWS {
-        html += &format!(
-            "<p class=\"note\">Of {} that changed, the {MAX_ROWS} worst.</p>\n",
-            of(changed.len() as u64, "program counter")
-        );
-    }
-    html += &begin_section("Program counters", &headings);
-    for row in changed.iter().take(MAX_ROWS) {
-        html += &format!(
-            "<tr><td class=\"name\" title=\"{}\"><code>{}</code></td><td class=\"n\"><code>{}</code></td>\
-             <td class=\"t\"><code>{}</code></td>{}",
-            cut(row.shown_kernel(), LONG_NAME),
-            cut(row.shown_kernel(), 48),
-            row.pc,
-            cut(&row.opcode, 48),
-            change(row.change)
-        );
-        for pair in [row.loads, row.sectors, row.wavefronts] {
-            html += &pair.map(side).concat();
-        }
-        html += "</tr>\n";
-    }
-    html + SECTION_END
+    let note = match changed.len() > MAX_ROWS {
+        true => format!(
+            "Of {} that changed, the {MAX_ROWS} worst.",
+            of(changed.len() as u64, "instruction")
+        ),
+        false => String::new(),
+    };
+    let pair = |pair: [Option<u64>; 2]| {
+        let side = |side: Option<u64>| side.map_or_else(|| "-".to_owned(), count);
+        let is_counted = pair.iter().any(|side| side.unwrap_or(0) > 0);
+        let shown = if pair[0] == pair[1] { side(pair[0]) } else { pair.map(side).join(" → ") };
+        is_counted.then(|| Cell::number(pair[1].unwrap_or(0) as f64, shown))
+    };
+    let body = table(
+        "instructions",
+        "The instructions that have changed, the largest change first",
+        &[
+            ("kernel", "kernel", &|row: &&ComparedRow| Some(Cell::code(row.shown_kernel(), 48))),
+            ("pc", "place", &|row| {
+                Some(Cell::number(row.pc.0 as f64, format!("<code>{}</code>", escape(&row.place))))
+            }),
+            ("opcode", "opcode", &|row| Some(Cell::code(&row.opcode, 48))),
+            ("access", "access", &|row| {
+                Some(Cell::text(format!("{} {}", row.space.name(), row.kind.name())))
+            }),
+            ("change", "change", &|row| Some(change(row.change, &change_of(row)))),
+            ("accesses", "accesses", &|row| pair(row.accesses)),
+            ("sectors", "sectors", &|row| pair(row.sectors)),
+            ("wavefronts", "wavefronts", &|row| pair(row.wavefronts)),
+        ],
+        "",
+        &changed[..changed.len().min(MAX_ROWS)],
+        |_| String::new(),
+    );
+    section("rows", "Changed instructions", &note, &body)
 }
 
-fn side(number: Option<u64>) -> String {
-    match number {
-        Some(number) => format!("<td class=\"n\">{}</td>", count(number)),
-        None => "<td class=\"n dim\">-</td>".to_owned(),
+fn change(percent: Option<f64>, shown: &str) -> Cell {
+    let cell = Cell::number(percent.unwrap_or(f64::MAX), shown.to_owned());
+    if percent.is_none_or(|percent| percent > 0.0) { cell.class("bad") } else { cell }
+}
+
+/// The change of an instruction: `new` if only B has it, `gone` if only A has it.
+fn change_of(row: &ComparedRow) -> String {
+    match row.accesses {
+        [None, _] => "new".to_owned(),
+        [_, None] => "gone".to_owned(),
+        _ => signed(row.change),
     }
 }
 
-fn change(change: Option<f64>) -> String {
-    let class = if change.is_none_or(|percent| percent > 0.0) { "n bad" } else { "n" };
-    format!("<td class=\"{class}\">{}</td>", signed(change))
+/// A change in percent; `new` if there was nothing before.
+fn signed(change: Option<f64>) -> String {
+    change.map_or_else(|| "new".to_owned(), |percent| format!("{percent:+.1} %"))
 }
 
-/// Returns the changes as text: the changes of the whole, and a table of the `most` program counters with the largest
+/// Returns the changes as text: the changes of the whole, and a table of the `most` instructions with the largest
 /// changes.
 #[must_use]
 pub fn comparison_text(comparison: &Comparison, most: usize) -> String {
-    let line = |name: &str, amounts: [u128; 2]| {
-        let change = signed(percent_change(amounts));
-        format!("{name:<11} {} -> {} ({change})\n", amounts[0], amounts[1])
-    };
-    let Comparison { loads, sectors, wavefronts, copies, .. } = comparison;
+    let sums = sums(comparison);
+    let width = sums.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text = String::new();
-    for (name, amounts) in [("loads", loads), ("sectors", sectors), ("wavefronts", wavefronts)] {
-        text += &line(name, amounts.map(u128::from));
+    for (name, amounts) in &sums {
+        let [a, b] = amounts;
+        text += &format!("{name:<width$}  {a} -> {b} ({})\n", signed(percent_change(*amounts)));
     }
-    if comparison.stores != [0; 2] {
-        text += &line("stores", comparison.stores.map(u128::from));
-        let costs =
-            [("sectors", comparison.store_sectors), ("wavefronts", comparison.store_wavefronts)];
-        for (name, amounts) in costs {
-            text += &format!("  {}", line(name, amounts.map(u128::from)));
-        }
-    }
-    if *copies != [0; 2] {
-        text += &line("copies", copies.map(u128::from));
-        let costs =
-            [("sectors", comparison.copy_sectors), ("wavefronts", comparison.copy_wavefronts)];
-        for (name, amounts) in costs {
-            text += &format!("  {}", line(name, amounts.map(u128::from)));
-        }
-    }
-    text += &line("together", comparison.together());
+    text += &format!("\n{}\n", verdict(comparison));
     let changed: Vec<&ComparedRow> = comparison.changed().collect();
     if changed.is_empty() {
-        return text + "\nno program counter has changed\n";
+        return text;
     }
     let rows = &changed[..most.min(changed.len())];
     text += &format!("\n{}", text_table::text(&text_columns(), rows));
@@ -158,10 +175,6 @@ pub fn comparison_text(comparison: &Comparison, most: usize) -> String {
         text += &format!("          and {} more\n", changed.len() - rows.len());
     }
     text
-}
-
-fn signed(change: Option<f64>) -> String {
-    change.map_or_else(|| "new".to_owned(), |percent| format!("{percent:+.1} %"))
 }
 
 fn text_columns<'r>() -> Vec<Column<&'r ComparedRow>> {
@@ -173,10 +186,14 @@ fn text_columns<'r>() -> Vec<Column<&'r ComparedRow>> {
         Value::Shown(format!("{} -> {}", side(a), side(b)))
     }
     vec![
-        Column { heading: "pc", value: |row| Value::Hex(row.pc.0) },
-        Column { heading: "access", value: |row| Value::Text((&*row.opcode).into()) },
-        Column { heading: "change", value: |row| Value::Shown(signed(row.change)) },
-        Column { heading: "accesses", value: |row| pair(row.loads) },
+        Column { heading: "place", value: |row| Value::Shown(row.place.clone()) },
+        Column { heading: "instruction", value: |row| Value::Text((&*row.opcode).into()) },
+        Column {
+            heading: "access",
+            value: |row| Value::Whole(format!("{} {}", row.space.name(), row.kind.name())),
+        },
+        Column { heading: "change", value: |row| Value::Shown(change_of(row)) },
+        Column { heading: "accesses", value: |row| pair(row.accesses) },
         Column { heading: "sectors", value: |row| pair(row.sectors) },
         Column { heading: "wavefronts", value: |row| pair(row.wavefronts) },
         Column { heading: "kernel", value: |row| Value::Text(row.shown_kernel().into()) },

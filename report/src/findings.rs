@@ -35,7 +35,7 @@ pub(crate) enum Cost {
 }
 
 impl Cost {
-    const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 5] = [
         Self::Faults,
         Self::GlobalSectors,
         Self::SharedWavefronts,

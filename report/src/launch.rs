@@ -1,9 +1,8 @@
 //! The part of a page that is about the launch of a kernel: its faults, and notes on what was not counted or checked.
 
-use super::html::{LONG_NAME, Panel};
-use super::table::{Cell, Heading, Table};
+use super::table::{Cell, LONG_NAME, section, table};
 use super::text::{count, cut, escape};
-use warpload_ptx::machine::KernelResult;
+use warpload_ptx::machine::{FaultTotal, KernelFault, KernelResult};
 
 /// The most rows of the table.
 const MAX_ROWS: usize = 1000;
@@ -26,52 +25,51 @@ pub(crate) fn notes(result: &KernelResult, notes: &[String]) -> Vec<String> {
     verdict.chain(notes.iter().map(|note| escape(note))).chain(findings).collect()
 }
 
-/// A row for each kind of fault at each instruction; `None` if there are none.
-pub(crate) fn faults(result: &KernelResult) -> Option<Panel> {
-    const HEADINGS: [Heading<'_>; 6] = [
-        ("place", "PTX line", true),
-        ("source", "source", false),
-        ("ptx", "PTX", false),
-        ("kind", "kind", false),
-        ("faults", "faults", true),
-        ("first", "the first one", false),
-    ];
+/// A row for each kind of fault at each instruction, most faults first; `None` if there are none.
+pub(crate) fn faults(result: &KernelResult) -> Option<String> {
     let totals = &result.fault_totals;
-    if totals.is_empty() {
+    let rows = totals.iter().take(MAX_ROWS);
+    let mut rows: Vec<_> =
+        rows.filter_map(|total| Some((total, result.faults.get(total.first)?))).collect();
+    if rows.is_empty() {
         return None;
     }
-    let mut body = String::new();
-    if totals.len() > MAX_ROWS {
-        body += &format!(
-            "<p class=\"note\">The first {} of {} kinds and instructions.</p>\n",
+    rows.sort_by_key(|(total, _)| std::cmp::Reverse(total.count));
+    let note = match totals.len() > MAX_ROWS {
+        true => format!(
+            "The first {} of {} kinds and instructions.",
             count(MAX_ROWS as u64),
             count(totals.len() as u64)
-        );
-    }
-    let order = ("faults", "descending");
-    let mut table = Table::new("fault-totals", "Faults of the launch", &HEADINGS, order, "");
-    let mut rows: Vec<_> = totals.iter().take(MAX_ROWS).collect();
-    rows.sort_by_key(|total| std::cmp::Reverse(total.count));
-    for total in rows {
-        let Some(fault) = result.faults.get(total.first) else { continue };
-        let ([x, y, z], [bx, by, bz]) = (fault.thread, fault.block);
-        table.start(0, "");
-        let place = f64::from(fault.line) + f64::from(fault.column.unwrap_or(0)) / 1e6;
-        table.cell(&Cell::Shown(place, format!("<code>{}</code>", fault.place())));
-        let source = fault.source();
-        table.text(&source.map_or("-".to_owned(), |source| cut(&source, LONG_NAME)));
-        table.text(&format!("<code>{}</code>", cut(&total.text, LONG_NAME)));
-        table.text(&total.kind.replace('_', " "));
-        table.cell(&Cell::Count(total.count));
-        table.text(&format!(
-            "{} <span class=\"dim\">by thread ({x}, {y}, {z}) of block ({bx}, {by}, {bz}) in \
-             <code>{}</code></span>",
-            cut(&fault.to_string(), 2 * LONG_NAME),
-            cut(&fault.function, LONG_NAME)
-        ));
-        table.end();
-    }
-    body += &table.finish();
-    let rows = Some(totals.len());
-    Some(Panel { id: "launch-faults", tab: "Faults", title: "Faults", rows, body })
+        ),
+        false => String::new(),
+    };
+    let body = table(
+        "fault-totals",
+        "Faults of the launch",
+        &[
+            ("place", "PTX", &|(_, fault): &(&FaultTotal, &KernelFault)| {
+                let place = f64::from(fault.line) + f64::from(fault.column.unwrap_or(0)) / 1e6;
+                Some(Cell::number(place, format!("<code>{}</code>", fault.place())))
+            }),
+            ("source", "source", &|(_, fault)| {
+                fault.source().map(|source| Cell::code(&source, LONG_NAME))
+            }),
+            ("ptx", "instruction", &|(total, _)| Some(Cell::code(&total.text, 80))),
+            ("kind", "kind", &|(total, _)| Some(Cell::text(total.kind.replace('_', " ")))),
+            ("faults", "faults", &|(total, _)| Some(Cell::count(total.count).class("bad"))),
+            ("first", "the first one", &|(_, fault)| {
+                let ([x, y, z], [bx, by, bz]) = (fault.thread, fault.block);
+                Some(Cell::text(format!(
+                    "{} <span class=\"dim\">by thread ({x}, {y}, {z}) of block ({bx}, {by}, {bz}) in \
+                     <code>{}</code></span>",
+                    cut(&fault.to_string(), 2 * LONG_NAME),
+                    cut(&fault.function, LONG_NAME)
+                )).class("wide"))
+            }),
+        ],
+        "",
+        &rows,
+        |_| String::new(),
+    );
+    Some(section("launch-faults", "Faults", &note, &body))
 }

@@ -1,11 +1,10 @@
-//! Presentation of results. [`html`] is a replay as a page for a browser; [`survey`] replays a trace and collects the
-//! data for the page's pictures. [`replay_text`] and [`replay_csv`] are a replay as text, from tables of
-//! [`text_table`]. [`AccessDrawing`] and [`TensorMapDrawing`] draw the accesses of a warp's lanes. [`message`] draws
-//! errors with the line at fault.
+//! Presentation of results. [`html`] is the summary of a replay as a page for a browser, [`replay_text`] and
+//! [`replay_csv`] are one as text, from tables of [`text_table`]. [`AccessDrawing`] and [`TensorMapDrawing`] draw the
+//! accesses of a warp's lanes. [`message`] draws errors with the line at fault.
 //!
 //! The page is one file without references to others. All text in it that comes from a trace is escaped. Its size is
-//! bounded: the page says so if it leaves something out. Each question that the page answers has a panel, which the
-//! page's script turns into a tab.
+//! bounded: the page says so if it leaves something out. It begins with a verdict, whose sentences link to the rows of a
+//! table of all instructions in program order.
 
 #![forbid(unsafe_code)]
 // Pages of replays are the only users of some texts.
@@ -22,8 +21,6 @@ mod findings;
 mod html;
 #[cfg(feature = "traces")]
 mod launch;
-#[cfg(feature = "traces")]
-mod memories;
 pub mod message;
 #[cfg(feature = "traces")]
 mod overview;
@@ -32,6 +29,8 @@ mod picture;
 mod replay_text;
 #[cfg(feature = "traces")]
 mod rows;
+#[cfg(feature = "traces")]
+mod sums;
 #[cfg(feature = "traces")]
 mod table;
 mod tensor_map;

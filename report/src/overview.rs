@@ -1,403 +1,272 @@
-//! The overview of the whole trace: its headline, the breakdown of its counts, its kernels and its faults.
+//! The whole replay: its [`verdict`] in words, the [`facts`] in numbers, and the first [`faults`] and [`mismatches`].
 
-use super::html::{Context, LONG_NAME, Panel, ReportPage};
-use super::replay_text::stores_and_atomics;
-use super::rows::{MAX_KERNELS, SPACES, space};
-use super::table::{Cell, Heading, Table};
-use super::text::{bytes, count, cut, escape, of, per, percent};
-use crate::FaultyLoad;
-use warpload::lane::{LANES, LaneMask};
-use warpload::load::LaneFaultKind;
-use warpload_replay::{Digest, LoadCounts, Summary};
+use super::findings::{Cost, Finding};
+use super::html::Context;
+use super::rows::{self, MAX_ROWS, heading_of_place, place};
+use super::table::{Cell, LONG_NAME, section, table};
+use super::text::{bytes, count, cut, of, per, percent};
+use warpload_replay::{AccessKind, FirstFault, Hex, LINE_BYTES, Row, ValueMismatch};
 
-/// A tile: a number with its name and an explanation.
-fn tile(class: &str, label: &str, value: &str, detail: &str) -> String {
+/// The most findings of the verdict.
+pub(crate) const MAX_FINDINGS: usize = 6;
+
+/// The sentences about what is wrong and wasted, worst first.
+pub(crate) fn verdict(context: &Context<'_>) -> String {
+    let mut lines = Vec::new();
+    let values = context.summary.counts.loads.values;
+    if values.mismatches > 0 {
+        lines.push(format!(
+            "<li class=\"bad\"><a href=\"#mismatches\"><strong>{} of {} with expected values got others\
+             </strong></a></li>\n",
+            count(values.mismatches),
+            of(values.checked, "load")
+        ));
+    }
+    let findings = &context.findings;
+    lines.extend(findings.iter().take(MAX_FINDINGS).map(|finding| sentence(context, finding)));
+    let note = match findings.len().saturating_sub(MAX_FINDINGS) {
+        0 => String::new(),
+        more => format!(
+            "<p class=\"note\">{} less: the marked rows.</p>\n",
+            of(more as u64, "finding that costs")
+        ),
+    };
+    let body = if lines.is_empty() {
+        format!("<p>{}</p>\n", nothing(context))
+    } else {
+        format!("<ol class=\"verdict\">\n{}</ol>\n{note}", lines.concat())
+    };
+    section("verdict", "Verdict", "", &body)
+}
+
+fn sentence(context: &Context<'_>, finding: &Finding<'_>) -> String {
+    let Finding { launch, cost, amount, excess, worst, .. } = *finding;
+    let kernel = match context.several {
+        true => {
+            let name = context.numbered(launch.launch, launch.shown_name());
+            format!(" in <code>{}</code>", cut(&name, 80))
+        }
+        false => String::new(),
+    };
+    let total = context.totals.of(cost);
+    let detail = match cost {
+        Cost::Faults => {
+            let first = worst.counts.first_fault.as_ref();
+            first.map_or(String::new(), |first| {
+                let kind = cut(&first.kind.replace('_', " "), LONG_NAME);
+                format!("first {kind} at {}", first.address)
+            })
+        }
+        _ => {
+            let unit = match cost {
+                Cost::SharedWavefronts => "wavefront",
+                Cost::ConstantAddresses => "address",
+                _ => "sector",
+            };
+            let part = 100.0 * per(excess, total);
+            format!("{}, {} would do; {part:.0} % of all", of(amount, unit), count(amount - excess))
+        }
+    };
+    let source = worst.code.source().map(|source| format!(" (<code>{}</code>)", cut(&source, 80)));
+    let code = worst.code.instruction().unwrap_or(&worst.opcode);
     format!(
-        "<div class=\"tile {class}\"><span class=\"label\">{label}</span><strong>{value}</strong>\
-         <span class=\"detail\">{detail}</span></div>\n"
+        "<li{}><a href=\"#row-{}\"><strong>{}</strong>{kernel}: {}</a>{} <span class=\"dim\">{detail}\
+         </span><br><code>{}</code></li>\n",
+        if cost == Cost::Faults { " class=\"bad\"" } else { "" },
+        context.place(worst),
+        finding.in_words(),
+        finding.place(),
+        source.unwrap_or_default(),
+        cut(code, 120)
     )
 }
 
-/// The sectors of loads, stores, atomics and copies together, and the ideal.
-fn all_sectors(counts: &LoadCounts) -> [u64; 2] {
-    let stores = [counts.stores, counts.atomics].into_iter().flatten();
-    let stores = stores.map(|traffic| [traffic.sectors, traffic.ideal_sectors]);
-    let copies = counts.ldgsts.iter();
-    let copies = copies.map(|copies| [copies.sectors, copies.ideal_sectors]);
-    let copies = copies.map(|known| known.map(|sum| sum.0.unwrap_or(0)));
-    let loads = [counts.sectors, counts.ideal_sectors];
-    stores.chain(copies).fold(loads, |[all, ideal], [more, more_ideal]| {
-        [all.saturating_add(more), ideal.saturating_add(more_ideal)]
-    })
-}
-
-pub(crate) fn headline(page: &ReportPage<'_>) -> String {
-    let counts = &page.summary.counts;
-    let skipped = &counts.skipped;
-    let [stores, atomics] = stores_and_atomics(page.summary);
-    let [sectors, ideal] = all_sectors(counts);
-    // The efficiency of loads alone would hide a store that touches a sector for each lane.
-    let accessed = if sectors == counts.sectors { "" } else { " of all accesses" };
-    let mut html = "<section aria-label=\"Overview\">\n<div class=\"tiles\">\n".to_owned();
-    let tiles = [
-        (
-            "loads",
-            count(counts.loads),
-            format!(
-                "of {}: {} stores, {} atomics, {} others",
-                of(counts.records, "instruction"),
-                count(stores),
-                count(atomics),
-                count(skipped.other)
-            ),
-        ),
-        (
-            "lanes per load",
-            format!("{:.1}", per(counts.lanes, counts.loads)),
-            format!("{} asked for {}", of(counts.lanes, "lane"), bytes(counts.bytes)),
-        ),
-        (
-            "sector efficiency",
-            percent(ideal, sectors),
-            format!("{}; {} would do", of(sectors, "sector") + accessed, count(ideal)),
-        ),
-        (
-            "footprint",
-            bytes(counts.footprint.lines * 128),
-            format!(
-                "{} in {}",
-                of(counts.footprint.lines, "line"),
-                of(counts.footprint.pages, "page")
-            ),
-        ),
-    ];
-    tiles.iter().for_each(|(label, value, detail)| html += &tile("", label, value, detail));
-    let faults = &counts.lane_faults;
-    let detail = format!(
-        "{} outside window, {} outside allocation, {} misaligned",
-        count(faults.outside_window),
-        count(faults.outside_allocation),
-        count(faults.misaligned_address)
-    );
-    let class = |count: u64| if count > 0 { "bad" } else { "" };
-    html += &tile(class(faults.all()), "lane faults", &count(faults.all()), &detail);
-    if let Some(result) = page.launch {
-        let kinds = result.fault_kinds().into_iter();
-        let kinds: Vec<String> = kinds
-            .map(|(kind, faults)| format!("{} {}", count(faults), kind.replace('_', " ")))
-            .collect();
-        let detail = if kinds.is_empty() { result.verdict() } else { kinds.join(", ") };
-        html += &tile(class(result.fault_count), "faults", &count(result.fault_count), &detail);
+/// The sentence of a replay without findings.
+fn nothing(context: &Context<'_>) -> String {
+    let all = context.summary.counts.all();
+    if all.accesses == 0 {
+        return "No memory access was counted.".to_owned();
     }
-    if counts.checked > 0 {
-        let detail = format!("of {} with expected values", of(counts.checked, "load"));
-        let mismatches = count(counts.mismatches);
-        html += &tile(class(counts.mismatches), "mismatches", &mismatches, &detail);
-    }
-    html += "</div>\n";
-    html + &breakdown(counts, page.summary.digest) + "</section>\n"
-}
-
-/// The loads by opcode and by memory, and the digest.
-fn breakdown(counts: &LoadCounts, digest: Option<Digest>) -> String {
-    const MAX_OPCODES: usize = 24;
-    let mut opcodes: Vec<_> = counts.by_opcode.iter().collect();
-    opcodes.sort_by_key(|(_, loads)| std::cmp::Reverse(**loads));
-    let chip = |text: &str, number: u64| {
-        format!("<span class=\"chip\"><code>{}</code> {}</span>", escape(text), count(number))
-    };
-    let mut html = "<dl><dt>Opcodes</dt><dd>".to_owned();
-    for (opcode, loads) in opcodes.iter().take(MAX_OPCODES) {
-        html += &chip(opcode, **loads);
-    }
-    if opcodes.len() > MAX_OPCODES {
-        html += &format!("and {} more", opcodes.len() - MAX_OPCODES);
-    }
-    html += "</dd><dt>Memories</dt><dd>";
-    let space = &counts.by_space;
-    for (name, loads) in [
-        ("global", space.global),
-        ("local", space.local),
-        ("shared", space.shared),
-        ("constant", space.constant),
-        ("unresolved", space.unresolved),
+    let mut costs = Vec::new();
+    for (amount, ideal, unit) in [
+        (all.sectors(), all.ideal_sectors(), "sector"),
+        (all.wavefronts(), all.ideal_wavefronts(), "wavefront"),
     ] {
-        if loads > 0 {
-            html += &chip(name, loads);
+        if amount > ideal {
+            costs.push(format!("of {}, {} would do", of(amount, unit), count(ideal)));
+        } else if amount > 0 {
+            costs.push(format!("{} would do with no fewer", of(amount, unit)));
         }
     }
-    let mut not_replayed = counts.not_replayed().peekable();
-    if not_replayed.peek().is_some() {
-        html += "</dd><dt>Not replayed</dt><dd>";
-        not_replayed.for_each(|(name, records)| html += &chip(name, records));
-    }
-    if counts.uniform.broadcast + counts.uniform.divergent > 0 {
-        html += "</dd><dt>Uniform loads</dt><dd>";
-        html += &chip("broadcast", counts.uniform.broadcast);
-        html += &chip("divergent", counts.uniform.divergent);
-    }
-    if counts.unattributable > 0 {
-        html += &format!(
-            "</dd><dt>Unattributable</dt><dd>{} without an address per lane, counted without \
-             sectors",
-            of(counts.unattributable, "load")
-        );
-    }
-    if let Some(tma) = counts.tma.filter(|tma| tma.records > 0) {
-        html += &format!(
-            "</dd><dt>TMA</dt><dd>{}: {}, {}",
-            of(tma.records, "instruction"),
-            of(tma.addresses, "address"),
-            bytes(tma.bytes)
-        );
-    }
-    if counts.width_disagreements > 0 {
-        html += &format!(
-            "</dd><dt>Widths</dt><dd>{} with another width in the trace than the opcode's",
-            of(counts.width_disagreements, "load")
-        );
-    }
-    html += "</dd><dt>Digest</dt><dd>";
-    match digest {
-        Some(digest) => html += &format!("<code>{digest}</code>"),
-        None => html += "none, because there were no data",
-    }
-    html + "</dd></dl>\n"
+    let verdict = if all.excess() == 0 { "Nothing is wasted" } else { "Little is wasted" };
+    let costs = if costs.is_empty() { String::new() } else { format!(": {}", costs.join(", ")) };
+    format!("<strong>{verdict}</strong>{costs}, and no lane faults.")
 }
 
-/// A table of the first values that differ from the expected ones; empty if none do.
-pub(crate) fn mismatches(summary: &Summary) -> String {
-    if summary.first_mismatches.is_empty() {
+/// The counts of the whole replay.
+pub(crate) fn facts(context: &Context<'_>) -> String {
+    let summary = context.summary;
+    let counts = &summary.counts;
+    let all = counts.all();
+    let mut html =
+        "<dl class=\"facts\" aria-label=\"The counts of the whole replay\">\n".to_owned();
+    let mut add = |name: &str, value: String, detail: String| {
+        html += &format!(
+            "<div><dt>{name}</dt><dd>{value} <span class=\"dim\">{detail}</span></dd></div>\n"
+        );
+    };
+    let kinds = AccessKind::ALL.into_iter().map(|kind| (kind, counts.kind(kind).accesses));
+    let kinds: Vec<String> = kinds
+        .filter(|(_, accesses)| *accesses > 0)
+        .map(|(kind, accesses)| {
+            format!(
+                "{} {}",
+                count(accesses),
+                if accesses == 1 { kind.name() } else { kind.plural() }
+            )
+        })
+        .collect();
+    let kinds = if kinds.is_empty() { "0".to_owned() } else { kinds.join(", ") };
+    add("Accesses", kinds, format!("of {}", of(counts.instructions, "instruction")));
+    for (name, amount, ideal) in [
+        ("Sectors", all.sectors(), all.ideal_sectors()),
+        ("Wavefronts", all.wavefronts(), all.ideal_wavefronts()),
+    ] {
+        if amount > 0 {
+            add(
+                name,
+                count(amount),
+                format!("ideal {}, efficiency {}", count(ideal), percent(ideal, amount)),
+            );
+        }
+    }
+    if all.wavefronts() > 0 {
+        add("Bank conflicts", count(all.conflicts()), String::new());
+    }
+    if let Some(footprint) = counts.footprint.filter(|footprint| footprint.lines > 0) {
+        let parts = [of(footprint.lines, "line"), of(footprint.pages, "page")];
+        add("Footprint", bytes(footprint.lines.saturating_mul(LINE_BYTES)), parts.join(" in "));
+    }
+    add("Lane faults", count(all.lane_faults.all()), String::new());
+    if all.values.checked > 0 {
+        add(
+            "Mismatches",
+            count(all.values.mismatches),
+            format!("in {}", of(all.values.checked, "checked load")),
+        );
+    }
+    let uniform = all.uniform;
+    if uniform.broadcast.saturating_add(uniform.divergent) > 0 {
+        add(
+            "Uniform loads",
+            count(uniform.broadcast),
+            format!("broadcast, {} divergent", count(uniform.divergent)),
+        );
+    }
+    for (name, amount, detail) in [
+        ("Without lane addresses", all.unattributable, "counted without cost"),
+        ("Other width", all.width_disagreements, "in the trace than in the opcode"),
+        ("Not selected", counts.unselected, ""),
+    ] {
+        if amount > 0 {
+            add(name, of(amount, "access"), detail.to_owned());
+        }
+    }
+    if counts.transfers.instructions > 0 {
+        let transfers = counts.transfers;
+        add(
+            "TMA",
+            of(transfers.instructions, "instruction"),
+            format!("{}, {}", of(transfers.addresses, "address"), bytes(transfers.bytes)),
+        );
+    }
+    let not_replayed = counts.not_replayed.iter().take(MAX_ROWS);
+    let not_replayed: Vec<String> = not_replayed
+        .map(|(name, times)| format!("<code>{}</code> {}", cut(name, 48), count(*times)))
+        .collect();
+    if !not_replayed.is_empty() {
+        add("Not replayed", not_replayed.join(", "), String::new());
+    }
+    if let Some(digest) = summary.digest {
+        add("Digest", format!("<code>{digest}</code>"), String::new());
+    }
+    html + "</dl>\n"
+}
+
+/// The first fault of each row that has one.
+pub(crate) fn faults(context: &Context<'_>) -> String {
+    let rows = context.summary.rows.iter().filter(|row| row.counts.first_fault.is_some());
+    let rows: Vec<&Row> = rows.collect();
+    if rows.is_empty() {
         return String::new();
     }
-    let mut html = "<section id=\"mismatches\"><h2>Mismatches</h2>\n<p class=\"note\">The first \
-                    values that differ from the expected ones.</p>\n<div class=\"scroll\" \
-                    role=\"region\" tabindex=\"0\" aria-label=\"Mismatches\"><table>\n<thead><tr>"
-        .to_owned();
-    for heading in ["instruction", "kernel", "pc", "lane", "register", "expected", "got"] {
-        let class = if heading == "kernel" { "" } else { " class=\"n\"" };
-        html += &format!("<th scope=\"col\"{class}>{heading}</th>");
-    }
-    html += "</tr></thead>\n<tbody>\n";
-    for mismatch in &summary.first_mismatches {
-        html += &format!(
-            "<tr><th scope=\"row\">{}</th><td class=\"name\"><code>{}</code></td><td><code>{}</code></td>\
-             <td>{}</td><td>{}</td><td><code>{}</code></td><td class=\"bad\"><code>{}</code></td>\
-             </tr>\n",
-            count(mismatch.record),
-            cut(&mismatch.kernel, LONG_NAME),
-            mismatch.pc,
-            mismatch.lane,
-            mismatch.register,
-            mismatch.expected,
-            mismatch.got
-        );
-    }
-    html + "</tbody></table></div></section>\n"
-}
-
-/// The maximum length of a name.
-const NAME: usize = 120;
-
-const HEADINGS: [Heading<'_>; 12] = [
-    ("kernel", "kernel", false),
-    ("grid", "grid", false),
-    ("block", "block", false),
-    ("records", "instructions", true),
-    ("loads", "loads", true),
-    ("sectors", "sectors", true),
-    ("efficiency", "sector efficiency", true),
-    ("footprint", "footprint", true),
-    ("stores", "stores, atomics", true),
-    ("conflicts", "bank conflicts", true),
-    ("local", "local sectors", true),
-    ("faults", "lane faults", true),
-];
-
-/// The table of the listed kernels, in launch order; `None` if the trace has a single one.
-pub(crate) fn kernel_table(context: &Context<'_>) -> Option<String> {
-    let listed = context.kernels.as_ref()?;
-    let all = &context.page.summary.kernels;
-    let mut html = "<section id=\"kernels\"><h2>Kernels</h2>\n".to_owned();
-    if listed.len() < all.len() {
-        html += &format!(
-            "<p class=\"note\">Of {}, the {} with most accesses.</p>\n",
-            of(all.len() as u64, "kernel"),
-            count(MAX_KERNELS as u64)
-        );
-    }
-    let caption = "Kernels in launch order";
-    let mut table = Table::new("kernel-launches", caption, &HEADINGS, ("kernel", "ascending"), "");
-    let spaces = spaces(context, all.len());
-    for &i in listed {
-        let (Some(kernel), Some(launch)) = (all.get(i), context.page.contents.kernels.get(i))
-        else {
-            continue;
-        };
-        let counts = &kernel.counts;
-        let has = |place: &usize| spaces[i] >> place & 1 == 1;
-        let names: Vec<&str> = (0..SPACES.len()).filter(has).map(|place| SPACES[place]).collect();
-        table.start(context.number(i), &names.join(" "));
-        // The filter matches both names.
-        let mangled = kernel.demangled.as_ref().map(|_| cut(&kernel.name, NAME));
-        table.kernel(context.number(i), &context.name(i, NAME), mangled.as_deref());
-        for [x, y, z] in [launch.grid, launch.block] {
-            table.text(&format!("{x}×{y}×{z}"));
-        }
-        table.cell(&Cell::Count(counts.records));
-        table.cell(&Cell::Count(counts.loads));
-        table.cell(&Cell::Count(counts.sectors));
-        let efficiency = per(counts.ideal_sectors, counts.sectors);
-        let shown = percent(counts.ideal_sectors, counts.sectors);
-        table.cell(&Cell::Shown(efficiency, shown));
-        let footprint = counts.footprint.lines * 128;
-        table.cell(&Cell::Shown(footprint as f64, bytes(footprint)));
-        table.cell(&Cell::Count(counts.skipped.store + counts.skipped.atomic));
-        table.cell(&Cell::Count(counts.shared.conflicts));
-        table.cell(&Cell::Count(counts.local.sectors));
-        table.faults(&counts.lane_faults);
-        table.end();
-    }
-    Some(html + &table.finish() + "</section>\n")
-}
-
-/// The [`SPACES`] that each kernel accesses, one bit for each.
-fn spaces(context: &Context<'_>, kernels: usize) -> Vec<u8> {
-    let mut spaces = vec![0; kernels];
-    for row in context.rows.all() {
-        let place = SPACES.iter().position(|name| *name == space(row));
-        if let (Some(place), Some(bits)) = (place, spaces.get_mut(row.kernel)) {
-            *bits |= 1u8 << place;
-        }
-    }
-    spaces
-}
-
-const CELL: usize = 11;
-
-/// The drawings of faulty loads; `None` if there are none.
-pub(crate) fn faults(context: &Context<'_>) -> Option<Panel> {
-    let faulty = &context.page.survey.faulty;
-    let of_rows = || context.rows.loads().map(|row| row.summary.lane_faults.all());
-    let (all, places) = (of_rows().sum(), of_rows().filter(|faults| *faults > 0).count());
-    if faulty.is_empty() {
-        return None;
-    }
-    let mut body = format!(
-        "<p class=\"note\">{} at {}; the first load with one at each{}.</p>\n<p class=\"legend\">",
-        of(all, "lane fault"),
-        of(places as u64, "program counter"),
-        if places > faulty.len() {
-            format!(", {} of them", count(faulty.len() as u64))
-        } else {
-            String::new()
-        }
-    );
-    let kinds = LaneFaultKind::ALL.map(|kind| (kind.name(), kind.name().replace('_', " ")));
-    let plain = [("executes", "executing, no fault".to_owned()), ("idle", "not executing".into())];
-    for (class, text) in kinds.into_iter().chain(plain) {
-        body += &format!("<span class=\"key\"><i class=\"{class}\"></i>{text}</span>");
-    }
-    body += "</p>\n";
-    faulty.iter().for_each(|load| body += &faulty_load(load, context));
-    let rows = Some(faulty.len());
-    Some(Panel { id: "faults", tab: "Lane faults", title: "Lane faults", rows, body })
-}
-
-fn faulty_load(load: &FaultyLoad, context: &Context<'_>) -> String {
-    let operations = &context.page.contents.operations;
-    let opcode = operations.get(usize::from(load.operation)).map_or("", |op| &*op.opcode);
-    let number = context.number(load.kernel);
-    let mut html = format!(
-        "<div class=\"faulty\" data-k=\"{number}\"><p><code class=\"pc\">{}</code> <code>{}</code> <span \
-         class=\"dim\">instruction {} of the trace, kernel {number} <code>{}</code></span></p>\n{}<ul>",
-        context.place(load.kernel, load.pc),
-        cut(opcode, 48),
-        count(load.record),
-        context.name(load.kernel, LONG_NAME),
-        cells(load)
-    );
-    for (kind, &lanes) in load.faults.iter() {
-        let Some(first) = lanes.first() else { continue };
-        html += &format!(
-            "<li><i class=\"{kind}\"></i>{}: {} <span class=\"dim\">{}at</span> <code>{:#x}</code></li>",
-            kind.name().replace('_', " "),
-            lane_list(lanes),
-            if lanes.count() > 1 { "first " } else { "" },
-            load.addresses[first]
-        );
-    }
-    html + "</ul></div>\n"
-}
-
-/// Formats lanes as `lane 3` or `lanes 0–7, 12`.
-fn lane_list(lanes: LaneMask) -> String {
-    let mut runs: Vec<(usize, usize)> = Vec::new();
-    for lane in lanes.lanes() {
-        match runs.last_mut() {
-            Some((_, last)) if *last + 1 == lane => *last = lane,
-            _ => runs.push((lane, lane)),
-        }
-    }
-    let run = |(first, last): &(usize, usize)| match last - first {
-        0 => first.to_string(),
-        1 => format!("{first}, {last}"),
-        _ => format!("{first}–{last}"),
+    let note = if rows.len() > MAX_ROWS {
+        format!("Of {}, the first {MAX_ROWS}.", of(rows.len() as u64, "instruction"))
+    } else {
+        String::new()
     };
-    let text: Vec<String> = runs.iter().map(run).collect();
-    format!("lane{} {}", if lanes.count() == 1 { "" } else { "s" }, text.join(", "))
-}
-
-/// Draws the 32 lanes. A lane that is both misaligned and outside has both colours.
-fn cells(load: &FaultyLoad) -> String {
-    let misaligned = LaneFaultKind::MisalignedAddress;
-    let mut svg = format!(
-        "<svg class=\"lanes\" viewBox=\"0 0 {} 24\" role=\"img\" aria-label=\"The 32 lanes\">",
-        LANES * (CELL + 2) + 3 * 4
+    let first = |row: &&Row, cell: &dyn Fn(&FirstFault) -> Cell| {
+        row.counts.first_fault.as_ref().map(|first| cell(first))
+    };
+    let body = table(
+        "first-faults",
+        "The first fault of each instruction",
+        &[
+            ("kernel", "kernel", &|row: &&Row| context.several.then(|| context.kernel(row, 48))),
+            ("pc", heading_of_place(&rows), &|row| Some(place(row))),
+            ("code", "instruction", &|row| {
+                Some(Cell::code(row.code.instruction().unwrap_or(&row.opcode), 60))
+            }),
+            ("faults", "faulty lanes", &|row| rows::faults(&row.counts)),
+            ("kind", "the first", &|row| {
+                first(row, &|fault| Cell::text(cut(&fault.kind.replace('_', " "), 48)))
+            }),
+            ("lane", "lane", &|row| first(row, &|fault| Cell::count(fault.lane as u64))),
+            ("address", "address", &|row| {
+                first(row, &|fault| {
+                    Cell::number(fault.address.0 as f64, format!("<code>{}</code>", fault.address))
+                })
+            }),
+            ("number", "instruction of the trace", &|row| {
+                first(row, &|fault| Cell::count(fault.instruction))
+            }),
+        ],
+        if context.several { "kernel" } else { "pc" },
+        &rows[..rows.len().min(MAX_ROWS)],
+        |_| String::new(),
     );
-    for lane in 0..LANES {
-        // Groups of eight.
-        let x = lane * (CELL + 2) + lane / 8 * 4;
-        let has = |kind: &LaneFaultKind| load.faults[*kind].contains(lane);
-        let outside = LaneFaultKind::ALL.into_iter().filter(|kind| kind.zeroes()).find(has);
-        let is_misaligned = has(&misaligned);
-        let class = match outside {
-            Some(kind) => kind.name(),
-            None if is_misaligned => misaligned.name(),
-            None if load.executing.contains(lane) => "executes",
-            None => "idle",
-        };
-        let mut title = format!("lane {lane}: ");
-        match (load.executing.contains(lane), outside, is_misaligned) {
-            (false, ..) => title += "not executing",
-            (_, Some(kind), true) => title += &format!("{kind}, {misaligned}"),
-            _ => title += class,
-        }
-        if load.executing.contains(lane) {
-            title += &format!(" at {:#x}", load.addresses[lane]);
-        }
-        svg += &format!(
-            "<g><title>{title}</title><rect class=\"{class}\" x=\"{x}\" width=\"{CELL}\" \
-             height=\"{CELL}\" rx=\"2\"/>"
-        );
-        if outside.is_some() && is_misaligned {
-            svg += &format!("<path class=\"{misaligned}\" d=\"M{x} {CELL}h{CELL}v-{CELL}z\"/>");
-        }
-        svg += "</g>";
-        if lane % 8 == 0 {
-            svg += &format!("<text class=\"tick\" x=\"{x}\" y=\"22\">{lane}</text>");
-        }
-    }
-    svg + "</svg>\n"
+    section("faults", "Lane faults", &note, &body)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lanes_in_runs() {
-        assert_eq!(lane_list(LaneMask::from_bits(0b1000)), "lane 3");
-        assert_eq!(lane_list(LaneMask::from_bits(0x8000_00f3)), "lanes 0, 1, 4–7, 31");
+/// The first values that differ from the expected ones.
+pub(crate) fn mismatches(context: &Context<'_>) -> String {
+    let all = &context.summary.first_mismatches;
+    if all.is_empty() {
+        return String::new();
     }
+    let hex = |number: Hex| Cell::number(number.0 as f64, format!("<code>{number}</code>"));
+    let body = table(
+        "first-mismatches",
+        "The first values that differ from the expected ones",
+        &[
+            ("number", "instruction of the trace", &|of: &ValueMismatch| {
+                Some(Cell::count(of.instruction))
+            }),
+            ("kernel", "kernel", &|of| Some(Cell::code(&of.kernel, 48))),
+            ("pc", "pc", &|of| Some(hex(of.pc))),
+            ("lane", "lane", &|of| Some(Cell::count(of.lane as u64))),
+            ("register", "register", &|of| Some(Cell::count(of.register as u64))),
+            ("expected", "expected", &|of| Some(hex(of.expected))),
+            ("got", "got", &|of| Some(hex(of.got).class("bad"))),
+        ],
+        "number",
+        &all[..all.len().min(MAX_ROWS)],
+        |_| String::new(),
+    );
+    section(
+        "mismatches",
+        "Mismatches",
+        "The first values that differ from the expected ones.",
+        &body,
+    )
 }

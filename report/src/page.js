@@ -6,8 +6,7 @@
   // Sorting.
   function value(row, column) {
     var cell = row.cells[column];
-    var text = cell.dataset.v;
-    if (text === undefined) text = cell.classList.contains("name") ? row.dataset.k : cell.textContent;
+    var text = cell.dataset.v === undefined ? cell.textContent : cell.dataset.v;
     return text !== "" && isFinite(text) ? Number(text) : text;
   }
   function compare(a, b) {
@@ -16,13 +15,12 @@
   }
   function sort(heading, up) {
     var table = heading.closest("table");
-    var body = table.tBodies[0];
     var column = heading.cellIndex;
-    var rows = Array.from(body.rows).map(function (row) {
+    var rows = Array.from(table.tBodies[0].rows).map(function (row) {
       return { row: row, key: value(row, column) };
     });
     rows.sort(function (a, b) { return up ? compare(a.key, b.key) : compare(b.key, a.key); });
-    rows.forEach(function (sorted) { body.appendChild(sorted.row); });
+    rows.forEach(function (sorted) { table.tBodies[0].appendChild(sorted.row); });
     all("thead th", table).forEach(function (other) { other.removeAttribute("aria-sort"); });
     heading.setAttribute("aria-sort", up ? "ascending" : "descending");
   }
@@ -42,140 +40,85 @@
     });
   });
 
-  // Tabs: the links to the panels become buttons.
-  var nav = byId("answers");
-  var panels = all(".panel");
-  var list = nav.querySelector("ul");
-  document.body.classList.add("tabs");
-  list.setAttribute("role", "tablist");
-  list.setAttribute("aria-label", "Answers");
-  nav.removeAttribute("aria-label");
-  nav.setAttribute("role", "presentation");
-  var tabs = all("a", list).map(function (link, i) {
-    var tab = document.createElement("button");
-    tab.type = "button";
-    tab.id = "tab-" + panels[i].id;
-    tab.setAttribute("role", "tab");
-    tab.setAttribute("aria-controls", panels[i].id);
-    tab.append.apply(tab, Array.from(link.childNodes));
-    link.parentNode.setAttribute("role", "presentation");
-    link.parentNode.replaceChild(tab, link);
-    panels[i].setAttribute("role", "tabpanel");
-    panels[i].setAttribute("aria-labelledby", tab.id);
-    tab.addEventListener("click", function () { select(i); remember(); });
-    return tab;
-  });
-  var selected = 0;
-  function select(wanted) {
-    selected = wanted;
-    tabs.forEach(function (tab, i) {
-      tab.setAttribute("aria-selected", i === wanted);
-      tab.tabIndex = i === wanted ? 0 : -1;
-      panels[i].hidden = i !== wanted;
-    });
-  }
-  list.addEventListener("keydown", function (event) {
-    var last = tabs.length - 1;
-    var to = { ArrowRight: selected === last ? 0 : selected + 1, ArrowLeft: selected ? selected - 1 : last,
-      Home: 0, End: last }[event.key];
-    if (to === undefined) return;
-    event.preventDefault();
-    select(to);
-    tabs[to].focus();
-    remember();
-  });
-
-  // Filters by kernel and memory. A kernel is known by the name in the list of kernels, which is longer.
+  // Filters by kernel, access, memory and verdict. A kernel is known by both of its names in the list of kernels.
   var filters = byId("filters");
-  var kernelFilter = byId("filter-kernel");
-  var spaceFilter = byId("filter-space");
+  var inputs = {};
+  ["kernel", "kind", "space", "found"].forEach(function (name) {
+    var input = byId("filter-" + name);
+    if (!input) return;
+    inputs[name] = input;
+    input.addEventListener("input", function () { filter(); remember(); });
+  });
+  function wanted(name) {
+    var input = inputs[name];
+    if (!input) return "";
+    return input.type === "checkbox" ? (input.checked ? "1" : "") : input.value.trim().toLowerCase();
+  }
   var names = {};
-  all("#kernel-launches tbody tr").forEach(function (row) {
+  all("#kernel-sums tbody tr").forEach(function (row) {
     names[row.dataset.k] = (row.cells[0].textContent + " " + row.cells[0].title).toLowerCase();
   });
-  function isOf(kernel, wanted, element) {
-    if (wanted === "" || kernel === undefined) return true;
-    if (/^[0-9]+$/.test(wanted)) return kernel === String(Number(wanted));
-    return (names[kernel] || element.textContent.toLowerCase()).indexOf(wanted) >= 0;
+  function isOf(row, kernel) {
+    if (/^[0-9]+$/.test(kernel)) return row.dataset.k === String(Number(kernel));
+    return (names[row.dataset.k] || row.cells[0].textContent.toLowerCase()).indexOf(kernel) >= 0;
   }
   function filter() {
-    var kernel = kernelFilter ? kernelFilter.value.trim().toLowerCase() : "";
-    var space = spaceFilter.value;
-    var isActive = kernel !== "" || space !== "";
-    var shown = 0, count = 0;
-    all("tbody tr[data-k]").forEach(function (row) {
-      var spaces = row.dataset.s || row.closest("table").dataset.s;
-      var matches = isOf(row.dataset.k, kernel, row)
-        && (space === "" || spaces === "" || spaces.split(" ").indexOf(space) >= 0);
-      row.hidden = !matches;
-      count += 1;
-      shown += matches ? 1 : 0;
+    if (!filters) return;
+    var kernel = wanted("kernel"), kind = wanted("kind"), space = wanted("space"), found = wanted("found");
+    var rows = all("#instructions tbody tr"), shown = 0;
+    rows.forEach(function (row) {
+      row.hidden = kernel !== "" && !isOf(row, kernel) || kind !== "" && row.dataset.kind !== kind
+        || space !== "" && row.dataset.s !== space || found !== "" && !row.classList.contains("found");
+      shown += row.hidden ? 0 : 1;
     });
-    all(".panel [data-k]:not(tr)").forEach(function (part) {
-      part.hidden = !isOf(part.dataset.k, kernel, part);
-    });
-    all("table").forEach(function (table) {
-      var rows = Array.from(table.tBodies[0].rows);
-      var box = table.closest(".scroll");
-      var isEmpty = rows.length > 0 && rows.every(function (row) { return row.hidden; });
-      box.hidden = isEmpty;
-      if (isEmpty && !box.nextElementSibling?.matches(".none")) {
-        var none = document.createElement("p");
-        none.className = "note none";
-        none.textContent = "No row matches the filters.";
-        box.after(none);
-      }
-      if (box.nextElementSibling?.matches(".none")) box.nextElementSibling.hidden = !isEmpty;
-    });
-    panels.forEach(function (panel, i) {
-      var rows = all("table.sortable tbody tr", panel);
-      var label = tabs[i].querySelector(".rows");
-      if (!label) return;
-      if (label.dataset.all === undefined) label.dataset.all = label.textContent;
-      var parts = rows.length ? rows : all(".faulty", panel);
-      label.textContent = isActive ? parts.filter(function (part) { return !part.hidden; }).length : label.dataset.all;
-    });
-    filters.querySelector("output").textContent = isActive ? shown + " of " + count + " rows match" : "";
+    filters.querySelector("output").textContent =
+      kernel + kind + space + found ? shown + " of " + rows.length + " rows match" : "";
   }
-  [kernelFilter, spaceFilter].forEach(function (input) {
-    if (input) input.addEventListener("input", function () { filter(); remember(); });
-  });
-  filters.hidden = false;
+  if (filters) filters.hidden = false;
 
-  // The address says what is shown: #shared, #shared&kernel=3&space=shared; #sort=loads, #sort=loads:up.
+  // The address says what is shown: #kernel=3&kind=store&space=shared&found=1, #sort=share, #sort=share:up.
   function remember() {
-    var parts = [panels[selected].id];
-    if (kernelFilter && kernelFilter.value) parts.push("kernel=" + encodeURIComponent(kernelFilter.value));
-    if (spaceFilter.value) parts.push("space=" + encodeURIComponent(spaceFilter.value));
+    var parts = Object.keys(inputs).filter(wanted).map(function (name) {
+      return name + "=" + encodeURIComponent(wanted(name));
+    });
     history.replaceState(null, "", "#" + parts.join("&"));
   }
   function follow() {
-    var wanted = { kernel: "", space: "" };
+    if (/^#row-[0-9]+$/.test(location.hash)) return reveal(byId(location.hash.slice(1)));
+    var given = {};
     location.hash.slice(1).split("&").forEach(function (part) {
       var named = part.split("=");
-      if (named.length === 2) {
-        try { wanted[named[0]] = decodeURIComponent(named[1]); } catch (error) { wanted[named[0]] = ""; }
-        return;
-      }
-      panels.forEach(function (panel, i) { if (panel.id === part) select(i); });
+      try { given[named[0]] = decodeURIComponent(named[1] || ""); } catch (error) { given[named[0]] = ""; }
     });
-    if (kernelFilter) kernelFilter.value = wanted.kernel;
-    spaceFilter.value = wanted.space;
-    if (spaceFilter.selectedIndex < 0) spaceFilter.value = "";
+    Object.keys(inputs).forEach(function (name) {
+      var input = inputs[name], text = given[name] || "";
+      if (input.type === "checkbox") input.checked = text === "1";
+      else input.value = text;
+      if (input.selectedIndex < 0) input.value = "";
+    });
     filter();
-    var order = /^([a-z0-9]+)(:up|:down)?$/.exec(wanted.sort || "");
+    var order = /^([a-z0-9]+)(:up|:down)?$/.exec(given.sort || "");
     if (!order) return;
     all("table.sortable thead th").forEach(function (heading) {
       if (heading.dataset.key !== order[1]) return;
       sort(heading, order[2] ? order[2] === ":up" : natural(heading));
     });
   }
-  // First what the trace has: a trace without loads of global memory may have others.
-  var first = tabs.findIndex(function (tab) {
-    var rows = tab.querySelector(".rows");
-    return rows && rows.textContent !== "0";
-  });
-  select(Math.max(first, 0));
+  // A filter may hide the row of a link.
+  function reveal(row) {
+    if (!row || !row.hidden) return;
+    Object.keys(inputs).forEach(function (name) { inputs[name].value = ""; inputs[name].checked = false; });
+    filter();
+    row.scrollIntoView({ block: "center" });
+  }
+  // The table begins where the cost is; the page itself stays at its top.
+  function centre(row) {
+    var box = row.closest(".scroll");
+    var middle = row.offsetTop + row.offsetHeight / 2;
+    if (middle > box.clientHeight) box.scrollTop = middle - box.clientHeight / 2;
+  }
+  var first = document.querySelector(".verdict a[href^='#row-']");
+  if (first) centre(byId(first.hash.slice(1)));
   window.addEventListener("hashchange", follow);
   follow();
 })();

@@ -60,11 +60,6 @@ impl Picture {
         let _ = writeln!(self.svg, "{element}");
     }
 
-    /// The elements, for a picture that is a part of a page.
-    pub(crate) fn into_elements(self) -> String {
-        self.svg
-    }
-
     /// The whole picture, with a title and a line below it.
     pub(crate) fn finish(
         self,

@@ -1,133 +1,325 @@
-//! The program counters in tables and charts: their values and their selection.
+//! The table of the instructions that access memory, in program order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::text::per;
-use warpload::memory::AddressSpace;
-use warpload_replay::{KernelSummary, ProgramCounter, Replayed};
+use super::chart::{banks, share, spread};
+use super::findings::{Cost, Finding};
+use super::html::Context;
+use super::overview::MAX_FINDINGS;
+use super::table::{Cell, by_weight, heaviest, section, table};
+use super::text::{count, of, per, percent};
+use warpload_replay::{AccessCounts, AccessKind, BANKS, Row, RowSpace, Summary};
 
-/// The maximum number of program counters in a table, besides the first of each listed kernel.
+/// The most rows of the table, besides the first of each listed kernel.
 pub(crate) const MAX_ROWS: usize = 300;
-/// The maximum number of listed kernels.
+/// The most listed kernels.
 pub(crate) const MAX_KERNELS: usize = 1000;
+/// A table that is longer has filters.
+const UNFILTERED: usize = 12;
+/// A row with less than this part of a finding's excess is not marked.
+const MARKED: f64 = 0.05;
 
-/// The program counters of a replay, by kind of access.
-pub(crate) struct Rows<'r> {
-    /// Loads that can reach global memory.
-    pub(crate) global: Vec<ProgramCounter<'r>>,
-    pub(crate) shared: Vec<ProgramCounter<'r>>,
-    pub(crate) local: Vec<ProgramCounter<'r>>,
-    pub(crate) constant: Vec<ProgramCounter<'r>>,
-    /// Stores and atomics of any memory.
-    pub(crate) stores: Vec<ProgramCounter<'r>>,
-    /// Copies from global to shared memory.
-    pub(crate) copies: Vec<ProgramCounter<'r>>,
+/// The cost of a row's accesses in one memory.
+struct Measure<'c> {
+    cost: Cost,
+    amount: u64,
+    excess: u64,
+    /// The accesses of that memory.
+    accesses: u64,
+    range: Option<[u64; 2]>,
+    bank_words: Option<&'c [u64; BANKS]>,
 }
 
-impl<'r> Rows<'r> {
-    pub(crate) fn new(replayed: &'r Replayed<'_>) -> Self {
-        let [mut global, mut shared, mut local, mut constant] = [const { Vec::new() }; 4];
-        for row in replayed.program_counters() {
-            // Generic addresses can be in several memories.
-            if row.summary.shared.is_some() {
-                shared.push(row.clone());
+impl<'c> Measure<'c> {
+    fn all(counts: &'c AccessCounts) -> Vec<Self> {
+        let measure = |cost: Cost| {
+            let (amount, excess) = cost.of(counts);
+            let (mut range, mut bank_words) = (None, None);
+            let accesses = match cost {
+                Cost::GlobalSectors => counts.global.map(|global| {
+                    range = Some([global.sectors.min(), global.sectors.max]);
+                    global.accesses
+                }),
+                Cost::SharedWavefronts => counts.shared.as_ref().map(|shared| {
+                    range = Some([shared.wavefronts.min(), shared.wavefronts.max]);
+                    bank_words = Some(&shared.bank_words.0);
+                    shared.accesses.saturating_sub(shared.unknown)
+                }),
+                Cost::LocalSectors => counts.local.as_ref().map(|local| local.accesses),
+                Cost::ConstantAddresses => {
+                    counts.constant.as_ref().map(|constant| constant.accesses)
+                }
+                Cost::Faults => None,
+            };
+            let accesses = accesses.filter(|_| amount > 0)?;
+            Some(Self { cost, amount, excess, accesses, range, bank_words })
+        };
+        Cost::ALL.into_iter().filter_map(measure).collect()
+    }
+
+    /// Its unit, with the memory if the row has several.
+    fn unit(&self, space: RowSpace) -> String {
+        let (memory, unit) = match self.cost {
+            Cost::SharedWavefronts => ("shared", "wavefronts"),
+            Cost::ConstantAddresses => ("constant", "addresses"),
+            Cost::LocalSectors => ("local", "sectors"),
+            Cost::GlobalSectors | Cost::Faults => ("global", "sectors"),
+        };
+        if space == RowSpace::Generic { format!("{memory} {unit}") } else { unit.to_owned() }
+    }
+
+    fn picture(&self) -> String {
+        let [each, ideal] =
+            [self.amount, self.amount - self.excess].map(|all| per(all, self.accesses));
+        let varies = self.range.is_some_and(|[min, max]| min < max);
+        match (self.bank_words, self.cost) {
+            (Some(words), _) if self.excess > 0 => banks(words, self.amount),
+            (None, Cost::GlobalSectors | Cost::LocalSectors) if self.excess > 0 || varies => {
+                spread(each, ideal, self.range)
             }
-            if row.summary.local.is_some() {
-                local.push(row.clone());
-            }
-            match row.operation.space {
-                AddressSpace::Generic | AddressSpace::Global => global.push(row),
-                AddressSpace::Constant { .. } => constant.push(row),
-                AddressSpace::Shared | AddressSpace::Local => {}
-            }
+            _ => String::new(),
         }
-        let (stores, copies) = (replayed.stores().collect(), replayed.copies().collect());
-        Self { global, shared, local, constant, stores, copies }
-    }
-
-    /// All loads, each once.
-    pub(crate) fn loads(&self) -> impl Iterator<Item = &ProgramCounter<'r>> {
-        let others = self.shared.iter().chain(&self.local).filter(|row| !row.has_sectors());
-        self.global.iter().chain(others).chain(&self.constant)
-    }
-
-    pub(crate) fn all(&self) -> impl Iterator<Item = &ProgramCounter<'r>> {
-        self.loads().chain(&self.stores).chain(&self.copies)
     }
 }
 
-/// The names of the address spaces, in the order of the page.
-pub(crate) const SPACES: [&str; 5] = ["global", "shared", "local", "constant", "generic"];
+/// The sectors, wavefronts or addresses of all rows, of which a row has a share.
+#[derive(Default)]
+pub(crate) struct Totals([u64; 3]);
 
-/// The address space of a program counter.
-pub(crate) fn space(row: &ProgramCounter<'_>) -> &'static str {
-    match row.operation.space {
-        AddressSpace::Global => "global",
-        AddressSpace::Shared => "shared",
-        AddressSpace::Local => "local",
-        AddressSpace::Constant { .. } => "constant",
-        AddressSpace::Generic => "generic",
+impl Totals {
+    pub(crate) fn new(counts: &AccessCounts) -> Self {
+        let addresses = Cost::ConstantAddresses.of(counts).0;
+        Self([counts.sectors(), counts.wavefronts(), addresses])
+    }
+
+    pub(crate) fn of(&self, cost: Cost) -> u64 {
+        match cost {
+            Cost::GlobalSectors | Cost::LocalSectors => self.0[0],
+            Cost::SharedWavefronts => self.0[1],
+            Cost::ConstantAddresses => self.0[2],
+            Cost::Faults => 0,
+        }
     }
 }
 
-/// The fewest sectors that an access needs, on average.
-pub(crate) fn ideal(row: &ProgramCounter<'_>) -> f64 {
-    per(row.summary.ideal_sectors, row.summary.loads)
+/// A row of the table.
+struct Line<'c> {
+    row: &'c Row,
+    /// Its place in the summary.
+    place: usize,
+    measures: Vec<Measure<'c>>,
 }
 
-/// The bank conflicts of a program counter's accesses; 0 if unknown.
-pub(crate) fn conflicts(row: &ProgramCounter<'_>) -> f64 {
-    row.summary.shared.and_then(|shared| shared.conflicts).unwrap_or(0) as f64
+impl Line<'_> {
+    /// A cell with a line for each measure, sorted by the highest value.
+    fn lines(&self, shown: impl Fn(&Measure<'_>) -> (f64, String)) -> Option<Cell> {
+        let lines: Vec<(f64, String)> = self.measures.iter().map(shown).collect();
+        let value = lines.iter().map(|(value, _)| *value).reduce(f64::max)?;
+        let lines: Vec<String> = lines.into_iter().map(|(_, line)| line).collect();
+        Some(Cell::number(value, lines.join("<br>")))
+    }
 }
 
-/// The `most` items with the highest `weight`, in their original order.
-pub(crate) fn heaviest<T: Clone>(rows: &[T], most: usize, weight: impl Fn(&T) -> f64) -> Vec<T> {
-    let mut order = by_weight(rows, weight);
-    order.truncate(most);
-    order.sort_unstable();
-    order.into_iter().map(|i| rows[i].clone()).collect()
+/// Returns the section with the table; nothing without rows.
+pub(crate) fn instructions(context: &Context<'_>) -> String {
+    let all = &context.summary.rows;
+    if all.is_empty() {
+        return String::new();
+    }
+    let (shown, note) = shown(context);
+    let line = |place: usize| {
+        let row = &all[place];
+        Line { row, place, measures: Measure::all(&row.counts) }
+    };
+    let lines: Vec<Line<'_>> = shown.into_iter().map(line).collect();
+    let totals = &context.totals;
+    let rows: Vec<&Row> = lines.iter().map(|line| line.row).collect();
+    let body = table(
+        "instructions",
+        "The instructions that access memory, in program order",
+        &[
+            ("kernel", "kernel", &|of: &Line<'_>| {
+                context.several.then(|| context.kernel(of.row, 28).sorted(of.place))
+            }),
+            ("pc", heading_of_place(&rows), &|of| Some(place(of.row))),
+            ("instruction", "instruction", &|of| {
+                Some(Cell::code(of.row.code.instruction().unwrap_or(&of.row.opcode), 80))
+            }),
+            ("source", "source", &|of| source(of.row)),
+            ("access", "access", &|of| {
+                Some(Cell::text(format!("{} {}", of.row.space.name(), of.row.kind.name())))
+            }),
+            ("accesses", "accesses", &|of| Some(Cell::count(of.row.counts.accesses))),
+            ("lanes", "lanes each", &|of| {
+                let lanes = per(of.row.counts.lanes, of.row.counts.accesses);
+                Some(Cell::number(lanes, format!("{lanes:.1}")))
+            }),
+            ("share", "share of cost", &|of| {
+                of.lines(|measure| {
+                    let Measure { cost, amount, excess, .. } = *measure;
+                    let part = per(amount, totals.of(cost));
+                    let bar = share(amount, excess, totals.of(cost));
+                    (part, format!("{:.1} %{bar}", 100.0 * part))
+                })
+            }),
+            ("efficiency", "efficiency", &|of| {
+                of.lines(|Measure { amount, excess, .. }| {
+                    (per(amount - excess, *amount), percent(amount - excess, *amount))
+                })
+            }),
+            ("each", "cost each", &|of| {
+                of.lines(|measure| {
+                    let each = per(measure.amount, measure.accesses);
+                    (each, format!("{each:.2} {}", measure.unit(of.row.space)))
+                })
+            }),
+            ("ideal", "ideal", &|of| {
+                of.lines(|Measure { amount, excess, accesses, .. }| {
+                    let ideal = per(amount - excess, *accesses);
+                    (ideal, format!("{ideal:.2}"))
+                })
+            }),
+            ("excess", "range, banks", &|of| {
+                let excess = of.measures.iter().map(|measure| measure.excess as f64).sum();
+                let pictures: Vec<String> = of.measures.iter().map(Measure::picture).collect();
+                let is_drawn = pictures.iter().any(|picture| !picture.is_empty());
+                let cell = Cell::number(excess, pictures.join("<br>"));
+                is_drawn.then(|| cell.class("picture"))
+            }),
+            ("faults", "faulty lanes", &|of| faults(&of.row.counts)),
+        ],
+        if context.several { "kernel" } else { "pc" },
+        &lines,
+        |of| {
+            let class = if context.marked.contains(&of.place) { " class=\"found\"" } else { "" };
+            format!(
+                " id=\"row-{}\"{class} data-k=\"{}\" data-kind=\"{}\" data-s=\"{}\"",
+                of.place,
+                of.row.launch,
+                of.row.kind.name(),
+                of.row.space.name()
+            )
+        },
+    );
+    section("rows", "Instructions", &note, &(filters(context, &lines) + &body))
 }
 
-/// The indices of the items, highest `weight` first.
-fn by_weight<T>(rows: &[T], weight: impl Fn(&T) -> f64) -> Vec<usize> {
-    let weights: Vec<f64> = rows.iter().map(weight).collect();
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    order.sort_by(|&one, &other| weights[other].total_cmp(&weights[one]));
-    order
-}
-
-/// The rows of a table, heaviest first: the [`MAX_ROWS`] heaviest, and the `each` heaviest of each listed kernel, so
-/// that every kernel can be found.
-pub(crate) fn shown<'a, 'r>(
-    rows: &'a [ProgramCounter<'r>],
-    listed: &[usize],
-    each: usize,
-    weight: fn(&ProgramCounter<'_>) -> f64,
-) -> Vec<&'a ProgramCounter<'r>> {
-    let order = by_weight(rows, weight);
-    let mut of_kernel: BTreeMap<usize, usize> = listed.iter().map(|kernel| (*kernel, 0)).collect();
-    let is_shown = |(place, row): (usize, &'a ProgramCounter<'r>)| {
-        let known = of_kernel.get_mut(&row.kernel);
-        let is_first = known.is_some_and(|count| {
+/// The places of the shown rows, in program order, and a sentence about the others.
+fn shown(context: &Context<'_>) -> (Vec<usize>, String) {
+    let rows = &context.summary.rows;
+    let mut of_launch: BTreeMap<u64, usize> = listed(context).map(|launch| (launch, 0)).collect();
+    let each = MAX_KERNELS / of_launch.len().max(1);
+    let order = by_weight(rows, |row| {
+        let counts = &row.counts;
+        let cost = counts.sectors().saturating_add(counts.wavefronts());
+        (counts.lane_faults.all(), counts.excess(), cost)
+    });
+    let mut shown: BTreeSet<usize> =
+        context.findings.iter().take(MAX_FINDINGS).map(|of| context.place(of.worst)).collect();
+    for (rank, place) in order.into_iter().enumerate() {
+        let known = of_launch.get_mut(&rows[place].launch).map(|count| {
             *count += 1;
             *count <= each
         });
-        (place < MAX_ROWS || is_first).then_some(row)
+        if rank < MAX_ROWS || known == Some(true) {
+            shown.insert(place);
+        }
+    }
+    let note = match rows.len() - shown.len() {
+        0 => String::new(),
+        _ => format!(
+            "Of {}, the {MAX_ROWS} that cost most beyond the ideal{}.",
+            of(rows.len() as u64, "instruction"),
+            match (context.several, each) {
+                (false, _) => String::new(),
+                (true, 1) => ", and the first of each kernel".to_owned(),
+                (true, _) => format!(", and the first {each} of each kernel"),
+            }
+        ),
     };
-    order.into_iter().map(|i| &rows[i]).enumerate().filter_map(is_shown).collect()
+    (shown.into_iter().collect(), note)
 }
 
-/// The rows that a table has for each listed kernel. More kernels get fewer rows each.
-pub(crate) fn rows_of_each(listed: &[usize]) -> usize {
-    MAX_KERNELS / listed.len().max(1)
+/// The launches that tables list: the ones with the most accesses, ascending.
+pub(crate) fn listed<'c>(context: &'c Context<'_>) -> impl Iterator<Item = u64> + 'c {
+    let launches = &context.summary.launches;
+    let shown = heaviest(launches, MAX_KERNELS, |launch| launch.counts.all().accesses);
+    shown.into_iter().map(|place| launches[place].launch)
 }
 
-/// The numbers of the listed kernels, in launch order. If there are too many, only the ones with the most accesses.
-pub(crate) fn listed(kernels: &[KernelSummary]) -> Vec<usize> {
-    let accesses = |kernel: &usize| {
-        let counts = &kernels[*kernel].counts;
-        counts.loads as f64 + counts.skipped.store as f64 + counts.skipped.atomic as f64
+/// The rows that have a considerable part of what a finding is about.
+pub(crate) fn marked(summary: &Summary, findings: &[Finding<'_>]) -> BTreeSet<usize> {
+    let mut excess = BTreeMap::new();
+    for found in findings {
+        excess.insert((found.launch.launch, found.kind, found.cost), found.excess);
+    }
+    let is_marked = |row: &Row| {
+        Cost::ALL.into_iter().any(|cost| {
+            let all = excess.get(&(row.launch, row.kind, cost));
+            all.is_some_and(|all| per(cost.of(&row.counts).1, *all) >= MARKED)
+        })
     };
-    let all: Vec<usize> = (0..kernels.len()).collect();
-    heaviest(&all, MAX_KERNELS, accesses)
+    let rows = summary.rows.iter().enumerate();
+    rows.filter(|(_, row)| is_marked(row)).map(|(place, _)| place).collect()
+}
+
+/// The heading of a column with [`place`]s.
+pub(crate) fn heading_of_place(rows: &[&Row]) -> &'static str {
+    if rows.iter().any(|row| row.code.ptx_line.is_some()) { "PTX" } else { "pc" }
+}
+
+/// The place of an instruction in its kernel.
+pub(crate) fn place(row: &Row) -> Cell {
+    Cell::number(row.pc.0 as f64, format!("<code>{}</code>", row.place()))
+}
+
+/// A line of the source. Rows are sorted by its file, then by its line.
+pub(crate) fn source(row: &Row) -> Option<Cell> {
+    let (line, file) = (row.code.source_line?, row.code.source_file.as_deref().unwrap_or(""));
+    let cell = Cell::code(&row.code.source()?, 40).sorted(format_args!("{file}:{line:010}"));
+    Some(if file.is_empty() { cell } else { cell.title(&format!("{file}:{line}")) })
+}
+
+/// The faulty lanes; none if there are none.
+pub(crate) fn faults(counts: &AccessCounts) -> Option<Cell> {
+    let faults = &counts.lane_faults;
+    let kinds = faults.iter().filter(|(_, lanes)| **lanes > 0);
+    let kinds: Vec<String> = kinds
+        .map(|(kind, lanes)| format!("{} {}", kind.name().replace('_', " "), count(*lanes)))
+        .collect();
+    (!kinds.is_empty()).then(|| Cell::count(faults.all()).class("bad").title(&kinds.join(", ")))
+}
+
+/// The filters, hidden until the script shows them, because they need it.
+fn filters(context: &Context<'_>, lines: &[Line<'_>]) -> String {
+    if lines.len() <= UNFILTERED {
+        return String::new();
+    }
+    let mut html =
+        "<div id=\"filters\" role=\"search\" aria-label=\"Filter the instructions\" hidden>\n"
+            .to_owned();
+    if context.several {
+        html += "<label>Kernel <input type=\"search\" id=\"filter-kernel\" placeholder=\"number or part \
+                 of the name\" autocomplete=\"off\"></label>\n";
+    }
+    let kinds =
+        AccessKind::ALL.into_iter().filter(|kind| lines.iter().any(|of| of.row.kind == *kind));
+    let spaces =
+        RowSpace::ALL.into_iter().filter(|space| lines.iter().any(|of| of.row.space == *space));
+    for (id, label, names) in [
+        ("kind", "Access", kinds.map(AccessKind::name).collect::<Vec<_>>()),
+        ("space", "Memory", spaces.map(RowSpace::name).collect()),
+    ] {
+        let options: String = names.iter().map(|name| format!("<option>{name}</option>")).collect();
+        if names.len() > 1 {
+            html += &format!(
+                "<label>{label} <select id=\"filter-{id}\"><option value=\"\">all</option>{options}\
+                 </select></label>\n"
+            );
+        }
+    }
+    if !context.marked.is_empty() {
+        html += "<label><input type=\"checkbox\" id=\"filter-found\"> only what the verdict is about</label>\n";
+    }
+    html + "<output aria-live=\"polite\"></output></div>\n"
 }
