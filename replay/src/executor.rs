@@ -6,7 +6,8 @@ use super::costs::{LoadCosts, Offsets, SpaceCosts};
 use super::options::{ReplayData, ReplayOptions, Selection};
 use super::traffic::Traffic;
 use crate::replay::{ReplayError, maps};
-use crate::worker::{execute, has_public_values, served};
+use crate::counter::served;
+use crate::worker::{execute, has_public_values};
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{LaneAddresses, Loaded};
 use warpload::memory::{AddressMap, Fill, FilledMemory, LoadMemory, Width};
@@ -149,7 +150,7 @@ impl<'a> LoadExecutor<'a> {
             self.loaded = operation.registers() as usize;
         }
         let lanes = &self.lanes;
-        let served = served(record, lanes.executing, &loaded);
+        let served = served(operation, lanes.executing, record.has_addresses(), &loaded);
         let is_global = record.has_addresses() && operation.reaches_global();
         let global = is_global
             .then(|| Traffic::of_lanes(&lanes.addresses, loaded.global, op.width, &mut ()));

@@ -16,6 +16,8 @@ mod code;
 mod compare;
 mod costs;
 #[cfg(feature = "traces")]
+mod counter;
+#[cfg(feature = "traces")]
 mod counters;
 #[cfg(feature = "traces")]
 mod executor;
@@ -47,6 +49,8 @@ mod worker;
 #[cfg(feature = "traces")]
 pub use self::code::{CodeCheck, CodeMismatch};
 pub use self::costs::{AccessCost, BANKS, LoadCosts, SharedRules, Wavefront, shared_wavefronts};
+#[cfg(feature = "traces")]
+pub use self::counter::LaunchCounter;
 #[cfg(feature = "traces")]
 pub use self::counters::{
     AccessCounts, BankWords, ConstantCounts, CounterRow, FaultCounts, FirstFault, FootprintCounts,

@@ -4,19 +4,13 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
-use crate::costs::{AccessCost, Offsets, SpaceCosts};
-use crate::counters::{
-    AccessCounts, Counter, FirstFault, GlobalCounts, SharedCounts, SpaceCounts, TransferCounts,
-};
-use crate::footprint::LineCollector;
+use crate::counter::{AccessCounter, Executed, accessing};
+use crate::counters::{Counter, TransferCounts};
 use crate::launch_counts::{AccessKey, KEPT, LaunchCounts};
 use crate::options::{ReplayData, ReplayOptions};
 use crate::summary::{AccessFault, Hex, ValueMismatch};
-use crate::traffic::Traffic;
 use warpload::lane::{LANES, LaneMask, LaneValues};
-use warpload::load::{LaneAddresses, LaneFaultKind, LoadOp, Loaded, load};
+use warpload::load::{LaneAddresses, LoadOp, Loaded, load};
 use warpload::machine::Misaligned;
 use warpload::memory::{
     AddressMap, AddressSpace, GenericAddress, LoadMemory, Space, WarpAddresses, Width, Window, mix,
@@ -31,9 +25,8 @@ pub(super) struct WorkerCounts {
     pub(super) digest: u64,
     pub(super) faults: Vec<AccessFault>,
     pub(super) mismatches: Vec<ValueMismatch>,
-    /// The lines that loads of the current kernel touch. One collector serves block after block, because a loop touches
-    /// the same lines in many.
-    lines: LineCollector,
+    /// The accesses of the current launch.
+    counter: AccessCounter,
     kernel: Option<u32>,
     /// Buffers for the next block.
     pub(super) buffers: BlockBuffers,
@@ -46,7 +39,7 @@ impl WorkerCounts {
             digest: 0,
             faults: Vec::new(),
             mismatches: Vec::new(),
-            lines: LineCollector::default(),
+            counter: AccessCounter::default(),
             kernel: None,
             buffers: BlockBuffers::default(),
         }
@@ -60,11 +53,10 @@ impl WorkerCounts {
         }
     }
 
-    /// Adds the lines of the current kernel to its footprint.
+    /// Moves the accesses of the current launch to its counts.
     pub(super) fn end_kernel(&mut self) {
         if let Some(kernel) = self.kernel.take() {
-            let lines = self.lines.take();
-            self.launches.entry(kernel).or_default().footprint.add(lines);
+            self.counter.finish(self.launches.entry(kernel).or_default());
         }
     }
 }
@@ -75,7 +67,6 @@ pub(super) struct Worker<'b, 't> {
     /// The name of the block's kernel.
     kernel: &'b Arc<str>,
     options: &'b ReplayOptions<'b>,
-    rows: FxHashMap<AccessKey, AccessCounts>,
     /// The lanes of the current instruction.
     lanes: LaneAddresses,
     /// The loaded registers.
@@ -95,7 +86,6 @@ impl<'b, 't> Worker<'b, 't> {
             block,
             kernel,
             options,
-            rows: FxHashMap::default(),
             lanes: LaneAddresses::NONE,
             values: [[0; LANES]; Width::MAX_REGISTERS],
             counts: LaunchCounts::default(),
@@ -121,10 +111,7 @@ impl<'b, 't> Worker<'b, 't> {
                 _ => self.other(&traced),
             }
         }
-        let Self { mut counts, rows, .. } = self;
-        counts.rows = rows.into_iter().collect();
-        counts.rows.sort_unstable_by_key(|(key, _)| *key);
-        Ok(counts)
+        Ok(self.counts)
     }
 
     /// Counts all instructions of a part, and as others the ones without a record. Instructions without a record
@@ -239,7 +226,7 @@ impl<'b, 't> Worker<'b, 't> {
     /// previous values, which are unknown.
     fn check(&mut self, instruction: u64, traced: &MemoryRecord<'_>, compared: LaneMask) {
         let key = AccessKey { pc: traced.pc, operation: traced.operation, is_shared_side: false };
-        let counts = &mut self.rows.entry(key).or_default().values;
+        let counts = &mut self.found.counter.row(key).values;
         let before = counts.mismatched_words;
         let registers = traced.operation().registers() as usize;
         for (register, row) in self.values.iter().enumerate().take(registers) {
@@ -296,60 +283,21 @@ impl Worker<'_, '_> {
         loaded: &Loaded,
         map: &AddressMap,
     ) -> LaneMask {
-        let operation = traced.operation();
-        let served = served(traced, self.lanes.executing, loaded);
-        let offsets = Offsets {
-            lanes: served & !loaded.global,
-            addresses: &self.lanes.addresses,
-            base: 0,
-            width: op.width,
+        let instruction = self.block.raw().first_record + u64::from(traced.index);
+        let (served, row) = self.found.counter.count(&Executed {
+            key: AccessKey { pc: traced.pc, operation: traced.operation, is_shared_side },
+            operation: traced.operation(),
+            op,
+            lanes: &self.lanes,
+            loaded,
+            has_addresses: traced.has_addresses(),
+            instruction,
+            map,
             rules: self.options.get_shared_rules(),
-        };
-        let costs = SpaceCosts::new(op.space, &offsets, map);
-        let traffic = match loaded.global.is_empty() {
-            true => Traffic::default(),
-            false => {
-                let lines = &mut self.found.lines;
-                Traffic::of_lanes(&self.lanes.addresses, loaded.global, op.width, lines)
-            }
-        };
-        let key = AccessKey { pc: traced.pc, operation: traced.operation, is_shared_side };
-        let row = self.rows.entry(key).or_default();
-        let lanes = u64::from(self.lanes.executing.count());
-        row.accesses += 1;
-        row.lanes += lanes;
-        row.bytes += lanes * u64::from(operation.bytes().unwrap_or(0));
-        *space_of(&mut row.by_space, loaded.first_space) += 1;
+        });
         row.width_disagreements += u64::from(traced.width_disagrees);
         row.values.accesses += u64::from(traced.is_valued);
-        if !traced.has_addresses() {
-            row.unattributable += 1;
-            return served;
-        }
-        if matches!(op.space, AddressSpace::Global | AddressSpace::Generic) {
-            row.global.get_or_insert_with(GlobalCounts::default).count(traffic);
-        }
-        if let Some(cost) = costs.shared {
-            let shared = row.shared.get_or_insert_default();
-            if operation.kind == OperationKind::Atomic && cost.shares_words {
-                shared.unknown += 1;
-            } else {
-                count_shared(shared, cost, &offsets, op.space, map);
-            }
-        }
-        if let Some(cost) = costs.local {
-            row.local.get_or_insert_default().count(cost);
-        }
-        if let Some(cost) = costs.constant {
-            row.constant.get_or_insert_default().count(cost);
-        }
-        if operation.uniform && lanes > 0 {
-            row.uniform.broadcast += u64::from(loaded.is_broadcast);
-            row.uniform.divergent += u64::from(!loaded.is_broadcast);
-        }
         if !loaded.faults.is_empty() {
-            let instruction = self.block.raw().first_record + u64::from(traced.index);
-            count_faults(row, loaded, instruction);
             let left = KEPT - self.found.faults.len();
             self.found.faults.extend(loaded.faults.iter().take(left).map(|fault| AccessFault {
                 instruction,
@@ -361,50 +309,6 @@ impl Worker<'_, '_> {
             }));
         }
         served
-    }
-}
-
-/// The count of a memory.
-#[inline]
-fn space_of(counts: &mut SpaceCounts, space: Option<Space>) -> &mut u64 {
-    match space {
-        Some(Space::Global) => &mut counts.global,
-        Some(Space::Local) => &mut counts.local,
-        Some(Space::Shared) => &mut counts.shared,
-        Some(Space::Constant { .. }) => &mut counts.constant,
-        None => &mut counts.unresolved,
-    }
-}
-
-/// Counts an access to shared memory, and the words of its banks.
-#[inline]
-fn count_shared(
-    shared: &mut SharedCounts,
-    cost: AccessCost,
-    offsets: &Offsets<'_>,
-    space: AddressSpace,
-    map: &AddressMap,
-) {
-    shared.count(cost);
-    let banks = &mut shared.bank_words.0;
-    match space {
-        AddressSpace::Generic => offsets.in_shared_window(map).add_bank_words(banks),
-        _ => offsets.add_bank_words(banks),
-    }
-}
-
-#[cold]
-fn count_faults(row: &mut AccessCounts, loaded: &Loaded, instruction: u64) {
-    for fault in &loaded.faults {
-        row.lane_faults[fault.kind()] += 1;
-        row.first_fault.get_or_insert_with(|| {
-            Box::new(FirstFault {
-                instruction,
-                lane: fault.lane,
-                kind: fault.kind().name().into(),
-                address: Hex(fault.address.0),
-            })
-        });
     }
 }
 
@@ -469,39 +373,13 @@ fn execute_matrices<M: LoadMemory>(
     let loaded = match operation.matrix_load() {
         Some(matrices) => matrices.load(lanes, memory, Misaligned::Report, rows),
         None => {
-            let lanes = LaneAddresses { executing: accessing(traced, lanes.executing), ..*lanes };
+            let lanes = LaneAddresses { executing: accessing(operation, lanes.executing), ..*lanes };
             load(operation.load_op(), &lanes, memory, Misaligned::Report, &mut [])
         }
     };
     // The executing lanes may differ from the lanes that provide addresses.
     let first_space = loaded.first_space.or(operation.space.only());
     Loaded { first_space: first_space.filter(|_| !lanes.executing.is_empty()), ..loaded }
-}
-
-/// The executing lanes that access memory; for matrices, the lanes that provide row addresses.
-#[inline]
-fn accessing(traced: &MemoryRecord<'_>, executing: LaneMask) -> LaneMask {
-    match traced.operation().matrices {
-        None => executing,
-        Some(matrices) => {
-            executing & LaneMask::from_fn(|lane| lane < matrices.address_lanes() as usize)
-        }
-    }
-}
-
-/// The lanes that access memory within bounds; none if the addresses are unknown.
-#[inline]
-pub(super) fn served(traced: &MemoryRecord<'_>, executing: LaneMask, loaded: &Loaded) -> LaneMask {
-    if !traced.has_addresses() {
-        return LaneMask::NONE;
-    }
-    let mut served = accessing(traced, executing);
-    for fault in &loaded.faults {
-        if fault.kind() != LaneFaultKind::MisalignedAddress {
-            served = served & !LaneMask::from_bits(1 << fault.lane);
-        }
-    }
-    served
 }
 
 #[cfg(test)]

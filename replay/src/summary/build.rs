@@ -31,50 +31,28 @@ impl Walk<'_> {
         let mut whole = Footprint::default();
         let mut lines = Vec::new();
         let mut summary = Summary {
-            shard: None,
-            counts: TraceCounts::default(),
             first_mismatches: mismatches,
             first_faults: faults,
             digest: self.options.has_data().then_some(Digest(digest)),
             complete: contents.complete.then_some(true),
             notes: contents.notes.clone(),
             selected: self.options.get_selection().map(|selection| selection.selected.clone()),
-            launches: Vec::new(),
-            rows: Vec::new(),
+            ..Summary::default()
         };
         for number in numbers {
             let Some(kernel) = contents.kernels.get(number) else { continue };
             let counted = launches.remove(&(number as u32)).unwrap_or_default();
-            let launch = (trace.first_kernel() + number) as u64;
-            let rows = join(self.rows(launch, kernel, counted.rows));
-            let LaunchCounts { mut counts, others, footprint, .. } = counted;
-            rows.iter().for_each(|row| counts.count(row));
-            for (number, times) in others {
-                let operation = contents.operations.get(usize::from(number));
-                if let Some(name) = operation.and_then(MemoryOperation::not_replayed) {
-                    counts.not_replayed.entry(name.into()).or_default().add(&times);
-                }
-            }
-            counts.footprint = Some(footprint.counts());
-            summary.counts.add(&counts);
+            let ptx = PtxLines::new(kernel);
+            let name = self.options.demangles_names().then(|| demangled.add(&kernel.name));
+            let launch = LaunchSummary::new((trace.first_kernel() + number) as u64, kernel, name.flatten());
+            let operations = &contents.operations;
+            let footprint = summary.push(launch, operations, counted, |pc, operation| {
+                self.code(kernel, pc, operation, &ptx)
+            });
             whole.lines |= &footprint.lines;
             if shard.is_some() {
                 lines.push(LineSet(footprint.lines));
             }
-            summary.launches.push(LaunchSummary {
-                launch,
-                launches: 1,
-                kernel: Arc::clone(&kernel.name),
-                demangled: self
-                    .options
-                    .demangles_names()
-                    .then(|| demangled.add(&kernel.name))
-                    .flatten(),
-                grid: kernel.grid,
-                block: kernel.block,
-                counts,
-            });
-            summary.rows.extend(rows);
         }
         summary.counts.footprint = Some(whole.counts());
         let Some(shard) = shard else { return summary };
@@ -89,47 +67,8 @@ impl Walk<'_> {
         summary.seal()
     }
 
-    /// The rows of a launch. Several operations can have the same opcode, and so the same row.
-    fn rows(
-        &self,
-        launch: u64,
-        kernel: &Kernel,
-        counted: Vec<(AccessKey, AccessCounts)>,
-    ) -> Vec<Row> {
-        let lines = PtxLines::new(kernel);
-        let mut rows = Vec::with_capacity(counted.len());
-        for (AccessKey { pc, operation, is_shared_side }, counts) in counted {
-            // Each operation exists, because reading a block refuses unknown ones.
-            let contents = self.trace.contents();
-            let Some(operation) = contents.operations.get(usize::from(operation)) else { continue };
-            let Some(kind) = AccessKind::of(operation) else { continue };
-            let space = match kind {
-                AccessKind::Copy if is_shared_side => RowSpace::Shared,
-                AccessKind::Copy => RowSpace::Global,
-                _ => operation.space.into(),
-            };
-            rows.push(Row {
-                launch,
-                kernel: Arc::clone(&kernel.name),
-                pc: Hex(pc.into()),
-                opcode: Arc::clone(&operation.opcode),
-                kind,
-                space,
-                access_bytes: operation.bytes(),
-                code: self.code(kernel, pc, operation, &lines),
-                counts: with_memory_of(space, counts),
-            });
-        }
-        rows
-    }
-
-    fn code(
-        &self,
-        kernel: &Kernel,
-        pc: u32,
-        operation: &MemoryOperation,
-        lines: &PtxLines,
-    ) -> RowCode {
+    /// The code of an instruction, from the trace and from the cubins.
+    fn code(&self, kernel: &Kernel, pc: u32, operation: &MemoryOperation, lines: &PtxLines) -> RowCode {
         let source_line = kernel.source_line(pc);
         let mut code = RowCode {
             source_file: lines.file(pc).filter(|_| source_line.is_some()).cloned(),
@@ -145,15 +84,83 @@ impl Walk<'_> {
         code.sass = traced.map(|load| load.to_string().into());
         if let Some(functions) = self.options.get_functions() {
             let is_load = operation.kind == OperationKind::Load;
-            let (sass, source) =
-                look_up(functions, &kernel.name, pc, &operation.opcode, is_load).known();
+            let found = look_up(functions, &kernel.name, pc, &operation.opcode, is_load);
+            let (sass, source) = found.known();
             code.sass = code.sass.or(sass);
             if let Some(source) = source {
-                (code.source_file, code.source_line) =
-                    (Some(source.file.into()), Some(source.line));
+                code.source_file = Some(source.file.into());
+                code.source_line = Some(source.line);
             }
         }
         code
+    }
+}
+
+impl LaunchSummary {
+    pub(crate) fn new(launch: u64, kernel: &Kernel, demangled: Option<Arc<str>>) -> Self {
+        Self {
+            launch,
+            launches: 1,
+            kernel: Arc::clone(&kernel.name),
+            demangled,
+            grid: kernel.grid,
+            block: kernel.block,
+            counts: TraceCounts::default(),
+        }
+    }
+}
+
+impl Summary {
+    /// Adds the next launch. Returns its footprint, because the sum of all does not follow from their sizes.
+    pub(crate) fn push(
+        &mut self,
+        mut launch: LaunchSummary,
+        operations: &[MemoryOperation],
+        counted: LaunchCounts,
+        code: impl Fn(u32, &MemoryOperation) -> RowCode,
+    ) -> Footprint {
+        let LaunchCounts { mut counts, others, footprint, rows } = counted;
+        // Several operations can have the same opcode, and so the same row.
+        let rows = rows.into_iter().filter_map(|(key, counts)| {
+            // Each operation exists, because reading a block refuses unknown ones.
+            let operation = operations.get(usize::from(key.operation))?;
+            let kind = AccessKind::of(operation)?;
+            let space = space(kind, key, operation);
+            Some(Row {
+                launch: launch.launch,
+                kernel: Arc::clone(&launch.kernel),
+                pc: Hex(key.pc.into()),
+                opcode: Arc::clone(&operation.opcode),
+                kind,
+                space,
+                access_bytes: operation.bytes(),
+                code: code(key.pc, operation),
+                counts: with_memory_of(space, counts),
+            })
+        });
+        let rows = join(rows.collect());
+        rows.iter().for_each(|row| counts.count(row));
+        for (number, times) in others {
+            let operation = operations.get(usize::from(number));
+            if let Some(name) = operation.and_then(MemoryOperation::not_replayed) {
+                counts.not_replayed.entry(name.into()).or_default().add(&times);
+            }
+        }
+        counts.footprint = Some(footprint.counts());
+        self.counts.add(&counts);
+        launch.counts = counts;
+        self.launches.push(launch);
+        self.rows.extend(rows);
+        footprint
+    }
+}
+
+/// The memory of an access; of a copy, that of its side.
+fn space(kind: AccessKind, key: AccessKey, operation: &MemoryOperation) -> RowSpace {
+    match kind {
+        AccessKind::Copy if key.is_shared_side => RowSpace::Shared,
+        AccessKind::Copy => RowSpace::Global,
+        _ => operation.space.into(),
     }
 }
 

@@ -28,7 +28,7 @@ pub use self::part::{ShardPart, SummaryError};
 
 /// The result of a replay: counts of the whole trace and of each launch, and a row for each instruction that accesses
 /// memory. Sums are kept as sums; means are derived where they are shown.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Summary {
     /// The shard that it covers; `None` if it covers the whole trace.
