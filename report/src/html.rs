@@ -80,7 +80,7 @@ fn header(context: &Context<'_>) -> String {
             .selected
             .as_ref()
             .map(|selected| format!("only {}", cut(&selected.to_string(), LONG_NAME))),
-        summary.shards.as_ref().map(|shards| escape(&shards.to_string())),
+        summary.shard.as_ref().map(|shard| escape(&shard.to_string())),
     ];
     let facts: Vec<String> = facts.into_iter().flatten().collect();
     lines.extend(
