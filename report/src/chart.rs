@@ -10,8 +10,8 @@ const WIDTH: f64 = 64.0;
 /// The sectors of an access that fill the width. A lane of 4 bytes touches at most one.
 const MOST_SECTORS: f64 = 32.0;
 /// The pixels of a bank.
-const BANK: usize = 3;
-const BANK_HEIGHT: u64 = 12;
+const BANK: usize = 4;
+const BANK_HEIGHT: u64 = 16;
 
 /// Draws the share of an amount of `all`, and its part beyond the ideal.
 pub(crate) fn share(amount: u64, excess: u64, all: u64) -> String {
@@ -50,9 +50,9 @@ pub(crate) fn banks(words: &[u64; BANKS], wavefronts: u64) -> String {
     );
     let (width, mut columns) = (BANKS * BANK - 1, String::new());
     for (bank, words) in words.iter().enumerate().filter(|(_, words)| **words > 0) {
-        // At least a pixel, to distinguish it from none.
-        let height = (BANK_HEIGHT as f64 * per(*words, wavefronts)).clamp(1.0, BANK_HEIGHT as f64);
-        let _ = write!(columns, "M{} {BANK_HEIGHT}v-{}", bank * BANK + 1, coordinate(height));
+        // Visible even if it is rarely used.
+        let height = (BANK_HEIGHT as f64 * per(*words, wavefronts)).clamp(2.0, BANK_HEIGHT as f64);
+        let _ = write!(columns, "M{}.5 {BANK_HEIGHT}v-{}", bank * BANK + 1, coordinate(height));
     }
     format!(
         "<svg class=\"banks\" viewBox=\"0 0 {width} {BANK_HEIGHT}\" role=\"img\" aria-label=\"{name}\">\

@@ -15,13 +15,13 @@ pub fn comparison_html(comparison: &Comparison, names: [&str; 2]) -> String {
     let [a, b] = names.map(escape);
     let title = format!("{a} and {b}");
     let mut html = begin_page(&format!("{title} – warpload compare"), "");
-    html += &format!("<header><h1>{title}</h1>\n<p>A is {a}, B is {b}.</p>\n</header>\n<main>\n");
-    html += &section(
-        "verdict",
-        "Verdict",
-        "",
-        &format!("<p><strong>{}</strong></p>\n", verdict(comparison)),
+    html += &format!(
+        "<header><h1>Comparison</h1>\n<p>A is <code>{a}</code>, B is <code>{b}</code>.</p>\n</header>\n\
+         <main>\n"
     );
+    let mut words = verdict(comparison);
+    words[..1].make_ascii_uppercase();
+    html += &section("verdict", "Verdict", "", &format!("<p><strong>{words}.</strong></p>\n"));
     html += &whole(comparison);
     html += &instructions(comparison);
     html += "</main>\n";
@@ -50,7 +50,10 @@ fn verdict(comparison: &Comparison) -> String {
         if only.is_empty() { String::new() } else { format!(", {} of them", only.join(" and ")) };
     let verb = if changed == 1 { "has" } else { "have" };
     let cost = signed(comparison.change);
-    format!("{} {verb} changed{only}; the cost of all: {cost}", of(changed, "instruction"))
+    format!(
+        "{} {verb} changed{only}; all sectors and wavefronts: {cost}",
+        of(changed, "instruction")
+    )
 }
 
 /// The sums of the kinds in both replays, as far as either has some.

@@ -30,7 +30,7 @@ pub fn html(page: &ReportPage<'_>) -> String {
     html += "<main>\n";
     // First, because the counts after a fault may be worth nothing.
     html += &page.launch.and_then(launch::faults).unwrap_or_default();
-    let sections = [verdict, facts, instructions, kernels, source_lines, faults, mismatches];
+    let sections = [verdict, facts, instructions, faults, mismatches, kernels, source_lines];
     sections.iter().for_each(|section| html += &section(&context));
     html += "</main>\n";
     html += &footer(
@@ -62,31 +62,18 @@ pub(crate) fn footer(glossary: &str) -> String {
 /// The title, what was launched and replayed, and notes.
 fn header(context: &Context<'_>) -> String {
     let Context { page, summary, .. } = context;
-    let mut lines = Vec::new();
+    let (mut names, mut facts) = (String::new(), Vec::new());
     if let [kernel] = summary.launches.as_slice() {
-        let LaunchSummary { grid, block, launches, .. } = kernel;
-        let launches =
-            if *launches > 1 { format!(", {}", of(*launches, "launch")) } else { String::new() };
-        lines.push(format!(
-            "<code>{}</code> <span class=\"dim\">grid {}, block {}{launches}</span>",
-            cut(kernel.shown_name(), LONG_NAME),
-            dimensions(*grid),
-            dimensions(*block)
-        ));
+        names = format!("<code>{}</code> ", cut(kernel.shown_name(), LONG_NAME));
+        facts.push(format!("grid {}", dimensions(kernel.grid)));
+        facts.push(format!("block {}", dimensions(kernel.block)));
+        facts.extend((kernel.launches > 1).then(|| of(kernel.launches, "launch")));
     }
-    let facts = [
-        Some(escape(page.data)).filter(|data| !data.is_empty()),
-        summary
-            .selected
-            .as_ref()
-            .map(|selected| format!("only {}", cut(&selected.to_string(), LONG_NAME))),
-        summary.shard.as_ref().map(|shard| escape(&shard.to_string())),
-    ];
-    let facts: Vec<String> = facts.into_iter().flatten().collect();
-    lines.extend(
-        (!facts.is_empty()).then(|| format!("<span class=\"dim\">{}</span>", facts.join(" · "))),
-    );
-    lines.extend(summary.notes.iter().map(|note| format!("Note: {}", escape(note))));
+    let selected = summary.selected.as_ref();
+    facts.extend(selected.map(|of| format!("only {}", cut(&of.to_string(), LONG_NAME))));
+    facts.extend(summary.shard.as_ref().map(|shard| escape(&shard.to_string())));
+    facts.extend(Some(escape(page.data)).filter(|data| !data.is_empty()));
+    let mut lines = vec![format!("{names}<span class=\"dim\">{}</span>", facts.join(" · "))];
     lines.extend(page.launch.iter().flat_map(|result| launch::notes(result, page.notes)));
     let lines: String = lines.into_iter().map(|line| format!("<p>{line}</p>\n")).collect();
     format!("<header><h1>{}</h1>\n{lines}</header>\n", escape(page.title))
@@ -178,7 +165,7 @@ impl<'c> Context<'c> {
 
     /// The name of a kernel, with the number of its launch if the page has all of them.
     pub(crate) fn numbered(&self, launch: u64, name: &str) -> String {
-        if self.page.by_launch { format!("{launch} {name}") } else { name.to_owned() }
+        if self.page.by_launch { format!("#{launch} {name}") } else { name.to_owned() }
     }
 
     /// The place of a row in the summary, which its element on the page is named by.

@@ -4,7 +4,7 @@ use super::findings::{Cost, Finding};
 use super::html::Context;
 use super::rows::{self, MAX_ROWS, heading_of_place, place};
 use super::table::{Cell, LONG_NAME, section, table};
-use super::text::{bytes, count, cut, of, per, percent};
+use super::text::{bytes, count, cut, escape, of, per, percent};
 use warpload_replay::{AccessKind, FirstFault, Hex, LINE_BYTES, Row, ValueMismatch};
 
 /// The most findings of the verdict.
@@ -26,9 +26,11 @@ pub(crate) fn verdict(context: &Context<'_>) -> String {
     lines.extend(findings.iter().take(MAX_FINDINGS).map(|finding| sentence(context, finding)));
     let note = match findings.len().saturating_sub(MAX_FINDINGS) {
         0 => String::new(),
+        1 => {
+            "<p class=\"note\">Another finding, which costs less, is marked below.</p>\n".to_owned()
+        }
         more => format!(
-            "<p class=\"note\">{} less: the marked rows.</p>\n",
-            of(more as u64, "finding that costs")
+            "<p class=\"note\">{more} more findings, which cost less, are marked below.</p>\n"
         ),
     };
     let body = if lines.is_empty() {
@@ -58,26 +60,27 @@ fn sentence(context: &Context<'_>, finding: &Finding<'_>) -> String {
             })
         }
         _ => {
-            let unit = match cost {
-                Cost::SharedWavefronts => "wavefront",
-                Cost::ConstantAddresses => "address",
-                _ => "sector",
+            let units = match cost {
+                Cost::SharedWavefronts => "wavefronts",
+                Cost::ConstantAddresses => "addresses",
+                _ => "sectors",
             };
+            let [amount, ideal] = [amount, amount - excess].map(count);
             let part = 100.0 * per(excess, total);
-            format!("{}, {} would do; {part:.0} % of all", of(amount, unit), count(amount - excess))
+            format!("{amount} {units}, {ideal} would do: the difference is {part:.0} % of all")
         }
     };
-    let source = worst.code.source().map(|source| format!(" (<code>{}</code>)", cut(&source, 80)));
+    let source = worst.code.source().map(|source| format!(" in <code>{}</code>", cut(&source, 80)));
     let code = worst.code.instruction().unwrap_or(&worst.opcode);
     format!(
-        "<li{}><a href=\"#row-{}\"><strong>{}</strong>{kernel}: {}</a>{} <span class=\"dim\">{detail}\
-         </span><br><code>{}</code></li>\n",
+        "<li{}><strong>{}</strong>{kernel}: <a href=\"#row-{}\">{}</a> <code>{}</code>{}<br>\
+         <span class=\"dim\">{detail}</span></li>\n",
         if cost == Cost::Faults { " class=\"bad\"" } else { "" },
-        context.place(worst),
         finding.in_words(),
+        context.place(worst),
         finding.place(),
-        source.unwrap_or_default(),
-        cut(code, 120)
+        cut(code, 120),
+        source.unwrap_or_default()
     )
 }
 
@@ -190,7 +193,11 @@ pub(crate) fn facts(context: &Context<'_>) -> String {
     if let Some(digest) = summary.digest {
         add("Digest", format!("<code>{digest}</code>"), String::new());
     }
-    html + "</dl>\n"
+    html += "</dl>\n";
+    let notes = summary.notes.iter().take(MAX_ROWS);
+    html + &notes
+        .map(|note| format!("<p class=\"note\">{}</p>\n", escape(note)))
+        .collect::<String>()
 }
 
 /// The first fault of each row that has one.

@@ -12,12 +12,14 @@ use warpload_replay::{AccessCounts, AccessKind, BANKS, Row, RowSpace, Summary};
 
 /// The most rows of the table, besides the first of each listed kernel.
 pub(crate) const MAX_ROWS: usize = 300;
+/// The most rows if there is a single kernel.
+const MAX_ROWS_OF_ONE: usize = 1000;
 /// The most listed kernels.
 pub(crate) const MAX_KERNELS: usize = 1000;
 /// A table that is longer has filters.
 const UNFILTERED: usize = 12;
-/// A row with less than this part of a finding's excess is not marked.
-const MARKED: f64 = 0.05;
+/// Rows with this part of the excess of a finding's worst row are marked.
+const MARKED: f64 = 0.5;
 
 /// The cost of a row's accesses in one memory.
 struct Measure<'c> {
@@ -57,20 +59,25 @@ impl<'c> Measure<'c> {
         Cost::ALL.into_iter().filter_map(measure).collect()
     }
 
-    /// Its unit, with the memory if the row has several.
-    fn unit(&self, space: RowSpace) -> String {
-        let (memory, unit) = match self.cost {
-            Cost::SharedWavefronts => ("shared", "wavefronts"),
-            Cost::ConstantAddresses => ("constant", "addresses"),
-            Cost::LocalSectors => ("local", "sectors"),
-            Cost::GlobalSectors | Cost::Faults => ("global", "sectors"),
-        };
-        if space == RowSpace::Generic { format!("{memory} {unit}") } else { unit.to_owned() }
+    /// Its unit; the memory if the row has several.
+    fn unit(&self, space: RowSpace) -> &'static str {
+        match (self.cost, space) {
+            (Cost::SharedWavefronts, RowSpace::Generic) => "shared",
+            (Cost::LocalSectors, RowSpace::Generic) => "local",
+            (_, RowSpace::Generic) => "global",
+            (Cost::SharedWavefronts, _) => "wavefronts",
+            (Cost::ConstantAddresses, _) => "addresses",
+            _ => "sectors",
+        }
+    }
+
+    /// The cost of an access on average, and the ideal.
+    fn each(&self) -> [f64; 2] {
+        [self.amount, self.amount - self.excess].map(|all| per(all, self.accesses))
     }
 
     fn picture(&self) -> String {
-        let [each, ideal] =
-            [self.amount, self.amount - self.excess].map(|all| per(all, self.accesses));
+        let [each, ideal] = self.each();
         let varies = self.range.is_some_and(|[min, max]| min < max);
         match (self.bank_words, self.cost) {
             (Some(words), _) if self.excess > 0 => banks(words, self.amount),
@@ -90,6 +97,12 @@ impl Totals {
     pub(crate) fn new(counts: &AccessCounts) -> Self {
         let addresses = Cost::ConstantAddresses.of(counts).0;
         Self([counts.sectors(), counts.wavefronts(), addresses])
+    }
+
+    /// The most of any row.
+    pub(crate) fn most<'c>(rows: impl Iterator<Item = &'c AccessCounts>) -> Self {
+        let max = |[a, b, c]: [u64; 3], Self([d, e, f])| [a.max(d), b.max(e), c.max(f)];
+        Self(rows.map(Self::new).fold([0; 3], max))
     }
 
     pub(crate) fn of(&self, cost: Cost) -> u64 {
@@ -132,14 +145,15 @@ pub(crate) fn instructions(context: &Context<'_>) -> String {
         Line { row, place, measures: Measure::all(&row.counts) }
     };
     let lines: Vec<Line<'_>> = shown.into_iter().map(line).collect();
-    let totals = &context.totals;
+    let most = Totals::most(lines.iter().map(|line| &line.row.counts));
+    let draws = lines.iter().flat_map(|line| &line.measures).any(|of| !of.picture().is_empty());
     let rows: Vec<&Row> = lines.iter().map(|line| line.row).collect();
     let body = table(
         "instructions",
         "The instructions that access memory, in program order",
         &[
             ("kernel", "kernel", &|of: &Line<'_>| {
-                context.several.then(|| context.kernel(of.row, 28).sorted(of.place))
+                context.several.then(|| context.kernel(of.row, 24).sorted(of.place))
             }),
             ("pc", heading_of_place(&rows), &|of| Some(place(of.row))),
             ("instruction", "instruction", &|of| {
@@ -149,16 +163,12 @@ pub(crate) fn instructions(context: &Context<'_>) -> String {
             ("access", "access", &|of| {
                 Some(Cell::text(format!("{} {}", of.row.space.name(), of.row.kind.name())))
             }),
-            ("accesses", "accesses", &|of| Some(Cell::count(of.row.counts.accesses))),
-            ("lanes", "lanes each", &|of| {
-                let lanes = per(of.row.counts.lanes, of.row.counts.accesses);
-                Some(Cell::number(lanes, format!("{lanes:.1}")))
-            }),
-            ("share", "share of cost", &|of| {
+            ("faults", "faulty lanes", &|of| faults(&of.row.counts)),
+            ("share", "share of all", &|of| {
                 of.lines(|measure| {
                     let Measure { cost, amount, excess, .. } = *measure;
-                    let part = per(amount, totals.of(cost));
-                    let bar = share(amount, excess, totals.of(cost));
+                    let part = per(amount, context.totals.of(cost));
+                    let bar = share(amount, excess, most.of(cost));
                     (part, format!("{:.1} %{bar}", 100.0 * part))
                 })
             }),
@@ -167,31 +177,33 @@ pub(crate) fn instructions(context: &Context<'_>) -> String {
                     (per(amount - excess, *amount), percent(amount - excess, *amount))
                 })
             }),
-            ("each", "cost each", &|of| {
+            ("each", "per access (ideal)", &|of| {
                 of.lines(|measure| {
-                    let each = per(measure.amount, measure.accesses);
-                    (each, format!("{each:.2} {}", measure.unit(of.row.space)))
-                })
-            }),
-            ("ideal", "ideal", &|of| {
-                of.lines(|Measure { amount, excess, accesses, .. }| {
-                    let ideal = per(amount - excess, *accesses);
-                    (ideal, format!("{ideal:.2}"))
+                    let [each, ideal] = measure.each();
+                    (each, format!("{each:.2} ({ideal:.2}) {}", measure.unit(of.row.space)))
                 })
             }),
             ("excess", "range, banks", &|of| {
                 let excess = of.measures.iter().map(|measure| measure.excess as f64).sum();
                 let pictures: Vec<String> = of.measures.iter().map(Measure::picture).collect();
-                let is_drawn = pictures.iter().any(|picture| !picture.is_empty());
                 let cell = Cell::number(excess, pictures.join("<br>"));
-                is_drawn.then(|| cell.class("picture"))
+                draws.then(|| cell.class("picture"))
             }),
-            ("faults", "faulty lanes", &|of| faults(&of.row.counts)),
+            ("accesses", "accesses", &|of| Some(Cell::count(of.row.counts.accesses))),
+            ("lanes", "lanes each", &|of| {
+                let lanes = per(of.row.counts.lanes, of.row.counts.accesses);
+                Some(Cell::number(lanes, format!("{lanes:.1}")))
+            }),
         ],
         if context.several { "kernel" } else { "pc" },
         &lines,
         |of| {
-            let class = if context.marked.contains(&of.place) { " class=\"found\"" } else { "" };
+            let class = match (context.marked.contains(&of.place), of.row.counts.lane_faults.all())
+            {
+                (false, _) => "",
+                (true, 0) => " class=\"found\"",
+                (true, _) => " class=\"found faulty\"",
+            };
             format!(
                 " id=\"row-{}\"{class} data-k=\"{}\" data-kind=\"{}\" data-s=\"{}\"",
                 of.place,
@@ -209,6 +221,7 @@ fn shown(context: &Context<'_>) -> (Vec<usize>, String) {
     let rows = &context.summary.rows;
     let mut of_launch: BTreeMap<u64, usize> = listed(context).map(|launch| (launch, 0)).collect();
     let each = MAX_KERNELS / of_launch.len().max(1);
+    let most = if context.several { MAX_ROWS } else { MAX_ROWS_OF_ONE };
     let order = by_weight(rows, |row| {
         let counts = &row.counts;
         let cost = counts.sectors().saturating_add(counts.wavefronts());
@@ -221,15 +234,16 @@ fn shown(context: &Context<'_>) -> (Vec<usize>, String) {
             *count += 1;
             *count <= each
         });
-        if rank < MAX_ROWS || known == Some(true) {
+        if rank < most || known == Some(true) {
             shown.insert(place);
         }
     }
     let note = match rows.len() - shown.len() {
         0 => String::new(),
         _ => format!(
-            "Of {}, the {MAX_ROWS} that cost most beyond the ideal{}.",
+            "Of {}, the {} that cost most beyond the ideal{}.",
             of(rows.len() as u64, "instruction"),
+            count(most as u64),
             match (context.several, each) {
                 (false, _) => String::new(),
                 (true, 1) => ", and the first of each kernel".to_owned(),
@@ -247,16 +261,19 @@ pub(crate) fn listed<'c>(context: &'c Context<'_>) -> impl Iterator<Item = u64> 
     shown.into_iter().map(|place| launches[place].launch)
 }
 
-/// The rows that have a considerable part of what a finding is about.
+/// The places of the rows that the findings are about.
 pub(crate) fn marked(summary: &Summary, findings: &[Finding<'_>]) -> BTreeSet<usize> {
     let mut excess = BTreeMap::new();
     for found in findings {
-        excess.insert((found.launch.launch, found.kind, found.cost), found.excess);
+        excess.insert(
+            (found.launch.launch, found.kind, found.cost),
+            found.cost.of(&found.worst.counts).1,
+        );
     }
     let is_marked = |row: &Row| {
         Cost::ALL.into_iter().any(|cost| {
-            let all = excess.get(&(row.launch, row.kind, cost));
-            all.is_some_and(|all| per(cost.of(&row.counts).1, *all) >= MARKED)
+            let most = excess.get(&(row.launch, row.kind, cost));
+            most.is_some_and(|most| per(cost.of(&row.counts).1, *most) >= MARKED)
         })
     };
     let rows = summary.rows.iter().enumerate();
@@ -319,7 +336,7 @@ fn filters(context: &Context<'_>, lines: &[Line<'_>]) -> String {
         }
     }
     if !context.marked.is_empty() {
-        html += "<label><input type=\"checkbox\" id=\"filter-found\"> only what the verdict is about</label>\n";
+        html += "<label><input type=\"checkbox\" id=\"filter-found\"> only marked rows</label>\n";
     }
     html + "<output aria-live=\"polite\"></output></div>\n"
 }

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use super::chart::share;
 use super::findings::Cost;
 use super::html::{Context, dimensions};
-use super::rows::{MAX_KERNELS, MAX_ROWS, faults, listed, source};
+use super::rows::{MAX_KERNELS, MAX_ROWS, Totals, faults, listed, source};
 use super::table::{Cell, by_weight, section, table};
 use super::text::{bytes, count, of, per, percent};
 use warpload_replay::{AccessCounts, LINE_BYTES, LaunchSummary, Row};
 
-/// The sectors, and their share of all.
-fn sectors(counts: &AccessCounts, context: &Context<'_>) -> Option<Cell> {
+/// The sectors, and a bar on the scale of the most.
+fn sectors(counts: &AccessCounts, most: &Totals) -> Option<Cell> {
     let amount = counts.sectors();
-    let bar = share(amount, counts.excess_sectors(), context.totals.of(Cost::GlobalSectors));
+    let bar = share(amount, counts.excess_sectors(), most.of(Cost::GlobalSectors));
     (amount > 0).then(|| Cell::number(amount as f64, count(amount) + &bar))
 }
 
@@ -22,10 +22,10 @@ fn sector_efficiency(counts: &AccessCounts) -> Option<Cell> {
     (amount > 0).then(|| Cell::number(per(ideal, amount), percent(ideal, amount)))
 }
 
-fn wavefronts(counts: &AccessCounts, context: &Context<'_>) -> Option<Cell> {
+fn wavefronts(counts: &AccessCounts, most: &Totals) -> Option<Cell> {
     let amount = counts.wavefronts();
     let excess = amount.saturating_sub(counts.ideal_wavefronts());
-    let bar = share(amount, excess, context.totals.of(Cost::SharedWavefronts));
+    let bar = share(amount, excess, most.of(Cost::SharedWavefronts));
     (amount > 0).then(|| Cell::number(amount as f64, count(amount) + &bar))
 }
 
@@ -42,6 +42,7 @@ pub(crate) fn kernels(context: &Context<'_>) -> String {
     let rows = listed(context).filter_map(|number| context.summary.launch(number));
     let rows: Vec<(&LaunchSummary, AccessCounts)> =
         rows.map(|launch| (launch, launch.counts.all())).collect();
+    let most = Totals::most(rows.iter().map(|(_, counts)| counts));
     let (one, heading) =
         if context.page.by_launch { ("launch", "Launches") } else { ("kernel", "Kernels") };
     let note = match all.len() - rows.len() {
@@ -67,9 +68,9 @@ pub(crate) fn kernels(context: &Context<'_>) -> String {
             ("grid", "grid", &|(launch, _)| Some(Cell::text(dimensions(launch.grid)))),
             ("block", "block", &|(launch, _)| Some(Cell::text(dimensions(launch.block)))),
             ("accesses", "accesses", &|(_, counts)| Some(Cell::count(counts.accesses))),
-            ("sectors", "sectors", &|(_, counts)| sectors(counts, context)),
+            ("sectors", "sectors", &|(_, counts)| sectors(counts, &most)),
             ("efficiency", "sector efficiency", &|(_, counts)| sector_efficiency(counts)),
-            ("wavefronts", "wavefronts", &|(_, counts)| wavefronts(counts, context)),
+            ("wavefronts", "wavefronts", &|(_, counts)| wavefronts(counts, &most)),
             ("conflicts", "bank conflicts", &|(_, counts)| conflicts(counts)),
             ("footprint", "footprint", &|(launch, _)| {
                 let lines = launch.counts.footprint?.lines.saturating_mul(LINE_BYTES);
@@ -111,6 +112,7 @@ pub(crate) fn source_lines(context: &Context<'_>) -> String {
     let order = by_weight(&lines, |line| (line.counts.excess(), line.counts.sectors()));
     let lines: Vec<&SourceLine<'_>> =
         order.into_iter().take(MAX_ROWS).map(|place| &lines[place]).collect();
+    let most = Totals::most(lines.iter().map(|line| &line.counts));
     let note = match all - lines.len() {
         0 => String::new(),
         _ => format!(
@@ -125,9 +127,9 @@ pub(crate) fn source_lines(context: &Context<'_>) -> String {
             ("source", "line", &|line: &&SourceLine<'_>| source(line.row)),
             ("kinds", "accesses", &|line| Some(Cell::text(line.kinds.join(", ")))),
             ("accesses", "number", &|line| Some(Cell::count(line.counts.accesses))),
-            ("sectors", "sectors", &|line| sectors(&line.counts, context)),
+            ("sectors", "sectors", &|line| sectors(&line.counts, &most)),
             ("efficiency", "sector efficiency", &|line| sector_efficiency(&line.counts)),
-            ("wavefronts", "wavefronts", &|line| wavefronts(&line.counts, context)),
+            ("wavefronts", "wavefronts", &|line| wavefronts(&line.counts, &most)),
             ("conflicts", "bank conflicts", &|line| conflicts(&line.counts)),
             ("faults", "faulty lanes", &|line| faults(&line.counts)),
         ],

@@ -27,7 +27,7 @@ impl Cell {
     /// A name or code, cut after `most` characters. The cell's tooltip has the rest.
     pub(crate) fn code(text: &str, most: usize) -> Self {
         let is_cut = text.chars().nth(most).is_some();
-        let title = is_cut.then(|| cut(text, 2 * LONG_NAME));
+        let title = is_cut.then(|| cut(text, LONG_NAME));
         Self { title, class: "name", ..Self::text(format!("<code>{}</code>", cut(text, most))) }
     }
 
