@@ -43,16 +43,17 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // Values are a function of the address. Without data, the digest is `None`.
     let options = ReplayOptions::new(ReplayData::Fill(Fill::Address));
-    let replayed = replay(&trace, &options)?;
-    let summary = replayed.summary();
-    let counts = &summary.counts;
-    println!("{} loads by {} lanes", counts.loads, counts.lanes);
-    println!("{} sectors; {} would do", counts.sectors, counts.ideal_sectors);
-    for counter in replayed.program_counters() {
-        let (row, waste) = (&counter.summary, counter.waste());
+    let summary = replay(&trace, &options)?;
+    let loads = &summary.counts.loads;
+    println!("{} loads by {} lanes", loads.accesses, loads.lanes);
+    println!("{} sectors; {} would do", loads.sectors(), loads.ideal_sectors());
+    for row in &summary.rows {
+        let (opcode, sectors) = (&row.opcode, row.counts.sectors());
         println!(
-            "{} {:8} {:5.1} sectors/load, {waste} wasted",
-            row.pc, row.opcode, row.sectors.mean
+            "{} {opcode:8} {:5.1} sectors each, {} wasted",
+            row.place(),
+            sectors as f64 / row.counts.accesses as f64,
+            row.counts.excess_sectors()
         );
     }
     if let Some(digest) = summary.digest {
@@ -61,9 +62,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // Two machines can replay half of the loads each: their summaries merge to the same bytes.
     let halves = [0, 1].map(|part| replay(&trace, &options.shard(Shard::new(part, 2))));
-    let halves = halves.into_iter().map(|half| Ok(half?.partial()));
-    let halves = halves.collect::<Result<Option<Vec<_>>, Box<dyn Error>>>()?;
-    let merged = Summary::merge(halves.unwrap_or_default())?;
+    let halves = halves.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let merged = Summary::merge(halves)?;
     assert_eq!(merged, summary);
     Ok(())
 }

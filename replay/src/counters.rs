@@ -273,8 +273,8 @@ counters! {
         constant: Option<Box<ConstantCounts>>, "";
         /// Faults of their lanes.
         lane_faults: FaultCounts, "";
-        /// The first fault.
-        first_fault: Option<Box<FirstFault>>, "";
+        /// The first fault: `instruction`, `lane`, `kind` and `address`.
+        first_fault: Option<Box<FirstFault>>, "fault";
         /// Accesses with addresses that cannot be attributed to lanes: they are not executed, and have no cost.
         unattributable: u64, "accesses";
         /// Accesses with a width field in the source that differs from the opcode's.

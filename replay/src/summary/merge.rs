@@ -149,7 +149,7 @@ fn merge_shards(mut shards: Vec<(usize, Summary)>) -> Result<Summary, MergeError
         if part.index < next {
             return Err(unfit(
                 *index,
-                format!("is {part}, and shard {} is there already", part.index),
+                format!("is {part}, like another one"),
             ));
         }
         // More are not named.

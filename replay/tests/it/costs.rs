@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use warpload::memory::{AddressMap, Fill, MemoryBuilder};
 use warpload_replay::{
-    Digest, LoadCosts, LoadExecutor, ReplayData, ReplayOptions, Selection, SharedRules, replay,
+    AccessCounts, AccessKind, Digest, LoadCosts, LoadExecutor, ReplayData, ReplayOptions, Selection, SharedRules, replay,
 };
 use warpload_trace::{BinaryTrace, OperationKind};
 
 use crate::samples::{OPCODES, grouped, import_bytes, open, random_items, write};
 
-/// Sums of the loads of one program counter and operation.
+/// Sums of the loads of one row.
 #[derive(Debug, Default, PartialEq)]
 struct Sums {
     loads: u64,
@@ -27,6 +27,23 @@ struct Sums {
 }
 
 impl Sums {
+    fn of(counts: &AccessCounts) -> Self {
+        let global = counts.global.unwrap_or_default();
+        let shared = counts.shared.as_deref().copied().unwrap_or_default();
+        let local = counts.local.as_deref().copied().unwrap_or_default();
+        let constant = counts.constant.as_deref().copied().unwrap_or_default();
+        Self {
+            loads: counts.accesses,
+            lanes: counts.lanes,
+            faults: counts.lane_faults.all(),
+            sectors: [global.sectors.sum, global.ideal_sectors],
+            shared: [shared.accesses, shared.wavefronts.sum, shared.ideal_wavefronts],
+            local: [local.accesses, local.sectors, local.ideal_sectors],
+            constant: [constant.accesses, constant.addresses],
+            lines: global.lines,
+        }
+    }
+
     fn add(&mut self, costs: &LoadCosts) {
         if let Some(global) = costs.global {
             self.sectors[0] += global.sectors;
@@ -61,7 +78,8 @@ fn check(trace: &BinaryTrace, options: &ReplayOptions<'_>) -> u64 {
             assert_eq!(executor.values(registers - 1).is_some(), is_known);
             assert_eq!(executor.values(registers), None);
             has_values |= is_known;
-            let of_pc = rows.entry((raw.kernel, record.pc, record.operation)).or_default();
+            let key = (raw.kernel.into(), record.pc.into(), operation.opcode.to_string(), operation.bytes());
+            let of_pc = rows.entry(key).or_default();
             for sums in [&mut whole, of_pc] {
                 sums.loads += 1;
                 sums.lanes += u64::from(load.executing.count());
@@ -70,43 +88,17 @@ fn check(trace: &BinaryTrace, options: &ReplayOptions<'_>) -> u64 {
             }
         }
     }
-    let replayed = replay(trace, options).unwrap();
-    let counts = replayed.summary().counts;
-    assert_eq!(has_values, replayed.summary().digest.is_some() && counts.loads > 0);
-    let expected = Sums {
-        loads: counts.loads,
-        lanes: counts.lanes,
-        faults: counts.lane_faults.outside_window
-            + counts.lane_faults.outside_allocation
-            + counts.lane_faults.misaligned_address,
-        sectors: [counts.sectors, counts.ideal_sectors],
-        shared: [counts.shared.loads, counts.shared.wavefronts, counts.shared.ideal_wavefronts],
-        local: [counts.local.loads, counts.local.sectors, counts.local.ideal_sectors],
-        constant: [counts.constant.loads, counts.constant.addresses],
-        lines: counts.lines,
-    };
-    assert_eq!(whole, expected);
-    let mut found = rows.into_iter();
-    for row in replayed.program_counters() {
-        let ((kernel, pc, operation), sums) = found.next().unwrap();
-        let (summary, expected) = (&row.summary, &trace.contents().operations[operation as usize]);
-        assert_eq!((kernel as usize, pc, expected), (row.kernel, row.pc, row.operation));
-        assert_eq!((sums.loads, sums.lanes), (summary.loads, summary.lanes));
-        let sectors = [summary.sectors.sum(summary.loads), summary.ideal_sectors];
-        assert_eq!(sums.sectors, sectors);
-        if let Some(shared) = summary.shared {
-            let wavefronts = shared.all_wavefronts().unwrap();
-            assert_eq!(sums.shared, [shared.loads, wavefronts, shared.ideal_wavefronts]);
-        }
-        if let Some(local) = summary.local {
-            assert_eq!(sums.local, [local.loads, local.sectors, local.ideal_sectors]);
-        }
-        if let Some(constant) = summary.constant {
-            assert_eq!(sums.constant, [constant.loads, constant.addresses]);
-        }
-    }
-    assert_eq!(found.next(), None);
-    counts.loads
+    let summary = replay(trace, options).unwrap();
+    let loads = &summary.counts.loads;
+    assert_eq!(has_values, summary.digest.is_some() && loads.accesses > 0);
+    assert_eq!(whole, Sums::of(loads));
+    let of_loads = summary.rows.iter().filter(|row| row.kind == AccessKind::Load);
+    let expected = of_loads.map(|row| {
+        let key = (row.launch, row.pc.0, row.opcode.to_string(), row.access_bytes);
+        (key, Sums::of(&row.counts))
+    });
+    assert_eq!(rows, expected.collect());
+    loads.accesses
 }
 
 #[test]
@@ -155,7 +147,7 @@ fn values_are_those_that_the_replay_digests() {
             }
         }
     }
-    assert_eq!(replay(&trace, &options).unwrap().summary().digest, Some(Digest(digest)));
+    assert_eq!(replay(&trace, &options).unwrap().digest, Some(Digest(digest)));
 }
 
 /// Pairs of lanes with one address take a wavefront for two groups where SM 7.0 to 7.5 are asked for, in a replay as in
@@ -168,8 +160,8 @@ fn pairs_are_merged_if_that_is_asked_for() {
     let plain = ReplayOptions::new(ReplayData::Absent);
     let merging = plain.shared_rules(SharedRules::default().merging_pairs(true));
     for (options, wavefronts) in [(plain, 4), (merging, 2)] {
-        let shared = replay(&trace, &options).unwrap().summary().counts.shared;
-        assert_eq!((shared.loads, shared.wavefronts, shared.conflicts), (1, wavefronts, 0));
+        let shared = replay(&trace, &options).unwrap().counts.loads.shared.unwrap();
+        assert_eq!((shared.accesses, shared.wavefronts.sum, shared.conflicts), (1, wavefronts, 0));
         check(&trace, &options);
     }
     assert_ne!(plain.identity(trace.content_hash()), merging.identity(trace.content_hash()));

@@ -37,7 +37,6 @@ fn replayed(name: &str, data: ReplayData<'_>) -> Value {
 fn per_pc(rows: &Value) -> Vec<Value> {
     let mut sums: Vec<Value> = Vec::new();
     for row in rows.as_array().unwrap() {
-        let number = |key: &str| row[key].as_u64().unwrap();
         let sectors = row["sectors"].clone();
         let (pc, opcode) = (row["pc"].clone(), row["opcode"].clone());
         let add = |to: &mut Value, key: &str, more: &Value| {
