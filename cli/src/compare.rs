@@ -97,7 +97,7 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Summary> {
     Summary::from_json(&read_bytes(path)?).map_err(|error| match error {
         // It does not name the key at fault, because code that keeps track of keys takes a tenth of a megabyte.
         SummaryError::Json(error) => {
-            let place = JsonError::from(error).with_place();
+            let place = JsonError::from(&error).with_place();
             anyhow!("{}: not a summary of a replay: {place}", io::name(path))
         }
         error => anyhow!("{}: the summary is {}", io::name(path), visible(&error.to_string())),

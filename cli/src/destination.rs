@@ -7,7 +7,6 @@ use std::path::Path;
 use std::sync::Once;
 
 use serde::Serialize;
-use warpload_replay::PartialSummary;
 use warpload_trace::output::{self, OutputError};
 
 use super::inputs::INPUTS;
@@ -15,7 +14,6 @@ use super::io::{self, Output};
 use super::name::visible;
 use super::system;
 use super::terminal::{Escapes, Shown};
-use crate::process::Status;
 
 /// An output file. It is checked not to be an input.
 pub(crate) type OutputTarget = output::OutputTarget<'static>;
@@ -94,20 +92,6 @@ impl Destination {
         self.0.as_ref().is_some_and(|target| target.is_same_file(other))
     }
 
-    /// The contents of the file, if it exists and can be read.
-    pub(crate) fn existing(&self) -> Option<Vec<u8>> {
-        self.0.as_ref().and_then(|target| existing(target.asked()))
-    }
-
-    /// The shards' summary in the file; `None` unless the file has exactly the bytes that we would write.
-    pub(crate) fn partial(&self) -> Option<PartialSummary> {
-        let bytes = self.existing()?;
-        let summary = PartialSummary::from_json(&bytes).ok()?;
-        let mut written = Vec::with_capacity(bytes.len());
-        io::write_json(&mut written, &summary).ok()?;
-        (written == bytes).then_some(summary)
-    }
-
     /// Writes one object on one line.
     pub(crate) fn json(self, object: &impl Serialize, output: &mut Output) -> anyhow::Result<()> {
         self.write(Escapes::Json, output, |to| io::write_json(to, object))
@@ -137,12 +121,6 @@ impl Destination {
         let file = self.0.map(OutputTarget::create).transpose()?;
         let file = file.map(|file| BufWriter::with_capacity(1 << 18, Shown::new(file, escapes)));
         Ok(Pieces { file, escapes })
-    }
-
-    /// Notes that the result exists already. The status is the one that the work would have had.
-    pub(crate) fn say_done(self, status: Status, output: &mut Output) -> anyhow::Result<Status> {
-        self.0.map_or(Ok(()), |target| say_done(target.asked(), output))?;
-        Ok(status)
     }
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         return Ok(output.fail(Status::Failed, nothing)?);
     }
     let title = match &paths[..] {
-        [path] => io::name(path),
+        [path] => io::name(path).to_string(),
         paths => format!("{} summaries", paths.len()),
     };
     shape.write(&merged, (&title, ""), targets, output)
