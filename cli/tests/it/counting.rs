@@ -69,16 +69,19 @@ fn accesses_of_256_bits_and_reductions_have_their_bytes() {
         ],
     );
     let whole = summary(&trace);
-    assert_eq!((&whole["loads"], &whole["bytes"]), (&json!(2), &json!(2048)));
-    assert_eq!((&whole["sectors"], &whole["ideal_sectors"]), (&json!(64), &json!(64)));
-    assert_eq!(whole["width_disagreements"], 0);
-    assert_eq!(whole["skipped"]["atomic"], 3);
-    let stores = json!(
-        {"count": 1, "lanes": 32, "bytes": 1024, "sectors": 32, "ideal_sectors": 32});
-    assert_eq!(whole["stores"], stores);
-    let atomics = json!(
-        {"count": 3, "lanes": 96, "bytes": 896, "sectors": 28, "ideal_sectors": 28});
-    assert_eq!(whole["atomics"], atomics);
+    for (kind, accesses, lanes, bytes, sectors) in [
+        ("loads", 2, 64, 2048, 64),
+        ("stores", 1, 32, 1024, 32),
+        ("atomics", 0, 0, 0, 0),
+        ("reductions", 3, 96, 896, 28),
+    ] {
+        let of = &whole[kind];
+        let counts = ["accesses", "lanes", "bytes"].map(|key| of[key].as_u64().unwrap());
+        assert_eq!(counts, [accesses, lanes, bytes], "{kind}");
+        assert_eq!(of["global"]["sectors"]["sum"].as_u64().unwrap_or(0), sectors, "{kind}");
+        assert_eq!(of["global"]["ideal_sectors"].as_u64().unwrap_or(0), sectors, "{kind}");
+        assert_eq!(of.get("width_disagreements"), None, "{kind}");
+    }
     // The binary trace and the export have 32 bytes too.
     let binary = folder.path().join("wide.wlt");
     let export = folder.path().join("wide.jsonl");
@@ -116,9 +119,11 @@ fn cutracer_has_accesses_of_32_bytes() {
     let ran = replayed(&access);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     let whole: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!((&whole["bytes"], &whole["sectors"]), (&json!(1024), &json!(32)));
+    let loads = &whole["loads"];
+    assert_eq!((&loads["bytes"], &loads["global"]["sectors"]["sum"]), (&json!(1024), &json!(32)));
     // The tool keeps half of the values, so that they are not compared.
-    assert_eq!((&whole["valued_loads"], &whole["checked"]), (&json!(1), &json!(0)));
+    let values = &loads["values"];
+    assert_eq!((&values["accesses"], &values["checked"]), (&json!(1), &json!(0)));
     access["values"] = json!(vec![[1; 8]; 32]);
     let ran = replayed(&access);
     assert_eq!(ran.status, 2);
@@ -145,34 +150,35 @@ fn a_wide_load_of_shared_memory_has_no_conflict_by_its_width() {
         ],
     );
     let whole = summary(&trace);
-    let expected = json!({"loads": 3, "wavefronts": 14, "ideal_wavefronts": 6, "conflicts": 4});
-    assert_eq!(whole["shared"], expected);
-    let conflicts = |rows: &str| -> Vec<Value> {
-        let rows = whole[rows].as_array().unwrap();
-        rows.iter().map(|row| row["shared"]["conflicts"].clone()).collect()
-    };
-    assert_eq!(conflicts("per_pc"), [0, 0, 4]);
+    let shared = &whole["loads"]["shared"];
+    let counts = ["accesses", "ideal_wavefronts", "conflicts"];
+    assert_eq!(counts.map(|key| shared[key].as_u64().unwrap()), [3, 6, 4]);
+    assert_eq!(shared["wavefronts"]["sum"], 14);
+    let rows = whole["rows"].as_array().unwrap();
+    let conflicts: Vec<&Value> = rows.iter().map(|row| &row["shared"]["conflicts"]).collect();
+    assert_eq!(conflicts, [&json!(0), &json!(0), &json!(4), &json!(0), &json!(0), &json!(31)]);
     // How lanes of an atomic take turns at a word is not known, but these at different words do not.
-    assert_eq!(conflicts("per_pc_stores"), [Value::Null, json!(0), json!(31)]);
-    let atomic = &whole["per_pc_stores"][0]["shared"];
-    assert_eq!((&atomic["wavefronts"], &atomic["ideal_wavefronts"]), (&Value::Null, &json!(1)));
+    let atomic = |row: usize| {
+        let shared = &rows[row]["shared"];
+        (shared["accesses"].as_u64(), shared["unknown"].as_u64())
+    };
+    assert_eq!((atomic(3), atomic(4)), ((Some(0), Some(1)), (Some(1), None)));
     let text = replay(&[&trace]);
-    let line = "shared      14 wavefronts; ideal 6 (43 %), 4 are bank conflicts\n";
+    let line = "shared 14 wavefronts, ideal 6 (43 %), 4 bank conflicts\n";
     assert!(text.contains(line), "{text}");
     let csv = replay(&[&trace, "--format", "csv", "--sort", "conflicts"]);
     let first = csv.lines().nth(1).unwrap();
-    assert!(first.starts_with("store,0,0x60,STS,"), "{first}");
+    assert!(first.starts_with("0,store,shared,4,0x60,STS,"), "{first}");
     let row = csv_row(&csv, "0x40");
-    assert_eq!(["wavefronts", "wavefronts_max", "conflicts"].map(row), ["", "", ""]);
+    assert_eq!(["shared_accesses", "shared_unknown"].map(row), ["0", "1"]);
     let row = csv_row(&csv, "0x30");
-    assert_eq!(["wavefronts", "ideal_wavefronts", "conflicts"].map(row), ["8", "4", "4"]);
+    let names = ["shared_wavefronts_sum", "shared_ideal_wavefronts", "shared_conflicts"];
+    assert_eq!(names.map(row), ["8", "4", "4"]);
     let page = folder.path().join("page.html");
     replay(&[&trace, "--html", page.to_str().unwrap()]);
     let page = fs::read_to_string(page).unwrap();
-    assert!(page.contains("3 loads took 14 wavefronts, and 6 would do: 4 bank conflicts."));
-    // Of the atomic to one word: no wavefronts, no ideal, no conflicts.
     let row = page.split("<tr").find(|row| row.contains("<code>0x40</code>")).unwrap();
-    assert_eq!(row.matches("<td class=\"dim\" data-v=\"-1\">-</td>").count(), 4, "{row}");
+    assert!(row.contains("atomic"), "{row}");
     // Whichever shard has which, the merged rows are those of the whole.
     let shards: Vec<String> = (0..4)
         .map(|i| {
@@ -182,7 +188,7 @@ fn a_wide_load_of_shared_memory_has_no_conflict_by_its_width() {
             path.to_str().unwrap().to_owned()
         })
         .collect();
-    let merged = crate::common::succeeded(crate::common::warpload().arg("merge").args(&shards));
+    let merged = crate::common::succeeded(crate::common::warpload().args(["merge", "--format", "json"]).args(&shards));
     assert_eq!(merged, replay(&[&trace, "--format", "json"]));
 }
 
@@ -201,42 +207,41 @@ fn a_generic_load_has_the_columns_of_the_memories_that_it_reads() {
     let column = traced(folder.path(), "column.traceg", &at(128));
     let padded = traced(folder.path(), "padded.traceg", &at(132));
     let whole = summary(&column);
-    let wavefronts = json!({"min": 32, "mean": 32.0, "max": 32});
-    let shared =
-        json!({"loads": 1, "wavefronts": wavefronts, "ideal_wavefronts": 1, "conflicts": 31});
-    let local = json!({"loads": 1, "sectors": 4, "ideal_sectors": 4});
-    let row = |rows: &str, i: usize| whole[rows][i].clone();
-    assert_eq!(row("per_pc", 0)["shared"], shared);
-    assert_eq!(row("per_pc", 1)["local"], local);
-    assert_eq!(row("per_pc", 1).get("shared"), None);
-    assert_eq!(row("per_pc", 2).get("shared").or(row("per_pc", 2).get("local")), None);
-    assert_eq!(row("per_pc_stores", 0)["shared"], shared);
+    let mut words = vec![0; 32];
+    words[0] = 32;
+    let shared = json!({
+        "accesses": 1, "wavefronts": {"sum": 32, "min": 32, "max": 32}, "ideal_wavefronts": 1,
+        "conflicts": 31, "bank_words": words,
+    });
+    let local = json!({"accesses": 1, "sectors": 4, "ideal_sectors": 4});
+    let row = |i: usize| whole["rows"][i].clone();
+    assert_eq!(row(0)["shared"], shared);
+    assert_eq!(row(1)["local"], local);
+    assert_eq!(row(1).get("shared"), None);
+    assert_eq!(row(2).get("shared").or(row(2).get("local")), None);
+    assert_eq!(row(3)["shared"], shared);
+    assert_eq!((row(3)["kind"].as_str(), row(3)["space"].as_str()), (Some("store"), Some("generic")));
     // Text.
     let text = replay(&[&column, "--sort", "conflicts"]);
     let row = text.lines().find(|line| line.trim_start().starts_with("0x10 ")).unwrap();
     let cells: Vec<&str> = row.split_whitespace().collect();
-    assert_eq!(cells[2..].join(" "), "1 32.0 0.00 0.00 32.00 32..32 1.00 31.00 - - k");
-    let headings = text.lines().find(|line| line.contains("wavefronts/load")).unwrap();
-    assert!(headings.contains("conflicts/load") && headings.contains("local/load"), "{headings}");
+    assert_eq!(cells[2..].join(" "), "load 1 32.0 0.00 0.00 32.00 32..32 1.00 31.00 - -");
+    let headings = text.lines().find(|line| line.contains("wavefronts each")).unwrap();
+    assert!(headings.contains("conflicts each") && headings.contains("local each"), "{headings}");
     // CSV.
     let csv = replay(&[&column, "--format", "csv", "--sort", "conflicts"]);
-    assert!(csv.lines().nth(1).unwrap().starts_with("load,0,0x10,LD.E,"));
-    let names = ["wavefronts", "wavefronts_min", "wavefronts_mean", "wavefronts_max", "conflicts"];
-    assert_eq!(names.map(csv_row(&csv, "0x10")), ["32", "32", "32", "32", "31"]);
-    let names = ["local_sectors", "ideal_local_sectors", "wavefronts"];
+    assert!(csv.lines().nth(1).unwrap().starts_with("0,load,generic,4,0x10,LD.E,"));
+    let names = ["sum", "min", "max"].map(|of| format!("shared_wavefronts_{of}"));
+    assert_eq!(names.each_ref().map(|name| csv_row(&csv, "0x10")(name)), ["32", "32", "32"]);
+    let names = ["local_sectors", "local_ideal_sectors", "shared_wavefronts_sum"];
     assert_eq!(names.map(csv_row(&csv, "0x20")), ["4", "4", ""]);
     // The page.
     let page = folder.path().join("page.html");
     replay(&[&column, "--html", page.to_str().unwrap()]);
     let page = fs::read_to_string(page).unwrap();
-    for tab in [
-        "Global <span class=\"rows\">3",
-        "Shared <span class=\"rows\">1",
-        "Local <span class=\"rows\">1",
-    ] {
-        assert!(page.contains(tab), "{tab}");
+    for finding in ["97 % of the load wavefronts", "97 % of the store wavefronts"] {
+        assert!(page.contains(finding), "{finding}");
     }
-    assert!(page.contains("<table id=\"banks\""));
     // What changed between two replays.
     let files = [&column, &padded].map(|trace| {
         let path = format!("{trace}.json");
@@ -245,9 +250,10 @@ fn a_generic_load_has_the_columns_of_the_memories_that_it_reads() {
     });
     let compared = run(&["compare", &files[1], &files[0], "--format", "json"]);
     let compared: Value = serde_json::from_str(&compared.stdout).unwrap();
-    assert_eq!(compared["wavefronts"], json!([1, 32]));
-    assert_eq!(compared["per_pc"][0]["wavefronts"], json!([1, 32]));
-    assert_eq!(compared["per_pc"][0]["opcode"], "LD.E");
+    assert_eq!(compared["kinds"][0]["kind"], "load");
+    assert_eq!(compared["kinds"][0]["wavefronts"], json!([1, 32]));
+    assert_eq!(compared["rows"][0]["wavefronts"], json!([1, 32]));
+    assert_eq!(compared["rows"][0]["opcode"], "LD.E");
 }
 
 #[test]
@@ -278,16 +284,18 @@ fn values_are_compared_on_an_image_alone() {
         let ran = run(&["replay", trace, "--fill", fill, "--format", "json"]);
         assert_eq!((ran.status, &*ran.stderr), (0, ""), "{fill}");
         let whole: Value = serde_json::from_str(&ran.stdout).unwrap();
-        assert_eq!((&whole["checked"], &whole["mismatches"]), (&json!(0), &json!(0)));
-        assert_eq!(whole["stores"]["sectors"], 4);
+        let values = &whole["loads"]["values"];
+        assert_eq!((&values["checked"], &values["mismatches"]), (&json!(0), &json!(0)));
+        assert_eq!(whole["stores"]["global"]["sectors"]["sum"], 4);
     }
     let ran = run(&["replay", trace, "--image", image, "--format", "json"]);
     let whole: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
-    assert_eq!((ran.status, &whole["checked"]), (0, &json!(1)), "{}", ran.stderr);
+    let checked = &whole["loads"]["values"]["checked"];
+    assert_eq!((ran.status, checked), (0, &json!(1)), "{}", ran.stderr);
     // The image has only what loads read.
-    assert_eq!(whole["stores"]["sectors"], 0);
-    let note = "note: 32 lanes of stores and atomics outside the image: sectors and wavefronts \
-                are counted without them\n";
+    assert_eq!(whole["stores"]["global"]["sectors"]["sum"], 0);
+    let note = "note: 32 lanes of stores, atomics and copies outside the image: sectors and \
+                wavefronts are counted without them\n";
     assert_eq!(ran.stderr, note);
 }
 
@@ -297,15 +305,13 @@ fn source_lines_of_the_trace_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let source = "tests/data/traces2/v4-lineinfo.trace.xz";
     let expected = replay(&[source, "--format", "csv"]);
-    let row = csv_row(&expected, expected.lines().nth(1).unwrap().split(',').nth(2).unwrap());
+    let row = csv_row(&expected, expected.lines().nth(1).unwrap().split(',').nth(4).unwrap());
     assert_eq!(row("source_file"), "");
     assert!(row("source_line").parse::<u32>().is_ok(), "{expected}");
     let json = summary(source);
-    for rows in ["per_pc", "per_pc_stores"] {
-        for one in json[rows].as_array().unwrap() {
-            let row = csv_row(&expected, one["pc"].as_str().unwrap());
-            assert_eq!(row("source_line"), one["source_line"].to_string());
-        }
+    for one in json["rows"].as_array().unwrap() {
+        let row = csv_row(&expected, one["pc"].as_str().unwrap());
+        assert_eq!(row("source_line"), one["source_line"].to_string());
     }
     assert!(replay(&[source]).contains("  line "));
     let [binary, export] = ["a.wlt", "a.jsonl"].map(|name| folder.path().join(name));

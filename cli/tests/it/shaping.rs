@@ -30,19 +30,21 @@ fn digest(summary: &Value) -> u64 {
 }
 
 fn rows(summary: &Value) -> &Vec<Value> {
-    summary["per_pc"].as_array().unwrap()
+    summary["rows"].as_array().unwrap()
 }
 
 fn pc(row: &Value) -> u64 {
     u64::from_str_radix(&row["pc"].as_str().unwrap()[2..], 16).unwrap()
 }
 
-fn loads<'r>(rows: impl IntoIterator<Item = &'r Value>) -> u64 {
-    rows.into_iter().map(|row| row["loads"].as_u64().unwrap()).sum()
+/// The accesses of all kinds.
+fn accesses(summary: &Value) -> u64 {
+    let kinds = ["loads", "stores", "atomics", "reductions", "copies"];
+    kinds.iter().map(|kind| summary[kind]["accesses"].as_u64().unwrap()).sum()
 }
 
 #[test]
-fn a_selection_counts_its_loads_alone() {
+fn a_selection_counts_its_accesses_alone() {
     let whole = summary(LIST, &[]);
     type Chosen = fn(&Value) -> bool;
     let cases: [(&[&str], Chosen); 6] = [
@@ -61,13 +63,13 @@ fn a_selection_counts_its_loads_alone() {
         let expected: Vec<&Value> = rows(&whole).iter().filter(|row| is_chosen(row)).collect();
         assert!(!expected.is_empty() && expected.len() < rows(&whole).len(), "{options:?}");
         assert_eq!(rows(&chosen).iter().collect::<Vec<_>>(), expected, "{options:?}");
-        assert_eq!(chosen["loads"], loads(expected), "{options:?}");
-        for same in ["records", "skipped"] {
+        let expected = expected.iter().map(|row| row["accesses"].as_u64().unwrap());
+        assert_eq!(accesses(&chosen), expected.sum(), "{options:?}");
+        for same in ["instructions", "others"] {
             assert_eq!(chosen[same], whole[same], "{options:?} {same}");
         }
-        let stores = |of: &Value| of["per_pc_stores"].as_array().unwrap().clone();
-        let expected: Vec<Value> = stores(&whole).into_iter().filter(is_chosen).collect();
-        assert_eq!(stores(&chosen), expected, "{options:?}");
+        let unselected = accesses(&whole) - accesses(&chosen);
+        assert_eq!(chosen["unselected"], unselected, "{options:?}");
     }
     assert_eq!(whole.get("selected"), None);
     let selected = &summary(LIST, &["--pc", "0x20..48", "--opcode", "L*"])["selected"];
@@ -81,26 +83,26 @@ fn the_memories_add_up_to_the_whole() {
     let (mut sum, mut all) = (0u64, 0);
     for space in ["global", "local", "shared", "constant", "unresolved"] {
         let part = summary(LIST, &["--space", space]);
-        assert_eq!(part["loads"], whole["by_space"][space]);
-        assert_eq!(part["by_space"][space], whole["by_space"][space]);
+        let of = |summary: &Value| summary["loads"]["by_space"][space].as_u64().unwrap_or(0);
+        assert_eq!((part["loads"]["accesses"].as_u64(), of(&part)), (Some(of(&whole)), of(&whole)));
         sum = sum.wrapping_add(digest(&part));
-        all += part["loads"].as_u64().unwrap();
+        all += accesses(&part);
     }
-    assert_eq!((sum, whole["loads"].as_u64()), (digest(&whole), Some(all)));
+    assert_eq!((sum, accesses(&whole)), (digest(&whole), all));
 }
 
 #[test]
 fn kernels_are_selected_by_either_name() {
     let whole = summary(BTREE, &[]);
-    let name = whole["kernels"][0]["name"].as_str().unwrap();
+    let name = whole["launches"][0]["kernel"].as_str().unwrap();
     let demangled = "find_key_kernel(knode const*, int, int const*, int*, int)";
-    assert_eq!(whole["kernels"][0]["demangled"], demangled);
+    assert_eq!(whole["launches"][0]["demangled"], demangled);
     for pattern in [name, demangled, r"^find_key_kernel\(knode const\*", "key"] {
         let chosen = summary(BTREE, &["--kernel", pattern, "--no-demangle"]);
         assert_eq!(chosen["loads"], whole["loads"], "{pattern}");
-        assert_eq!(chosen["kernels"][0].get("demangled"), None);
+        assert_eq!(chosen["launches"][0].get("demangled"), None);
     }
-    assert_eq!(summary(LIST, &[])["kernels"][0].get("demangled"), None);
+    assert_eq!(summary(LIST, &[])["launches"][0].get("demangled"), None);
     let text = |more: &[&str]| replay(BTREE, &[&["text"], more].concat());
     assert!(text(&[]).contains(demangled) && !text(&[]).contains(name));
     assert!(text(&["--no-demangle"]).contains(name));
@@ -153,7 +155,7 @@ fn a_selection_without_loads_is_refused() {
             write(folder.path(), &format!("{pc}-{i}"), &ran.stdout)
         };
         let [one, other] = [shard(0), shard(1)];
-        run(&["merge", &one, &other])
+        run(&["merge", "--format", "json", &one, &other])
     };
     assert_eq!(shards("0x10").status, 0);
     let ran = shards("0x11");
@@ -180,23 +182,24 @@ fn wrong_selections_are_wrong_use() {
 #[test]
 fn shards_of_a_selection_merge_exactly() {
     let folder = tempfile::tempdir().unwrap();
-    let options = ["json", "--reuse", "--pc", "0x100..0xa00", "--kernel", "find_key"];
+    let options = ["json", "--pc", "0x100..0xa00", "--kernel", "find_key"];
     let whole = replay(BTREE, &options);
-    let mut merge = vec!["merge".to_owned()];
+    let mut merge = ["merge", "--format", "json"].map(str::to_owned).to_vec();
     for i in 0..5 {
         let path = folder.path().join(format!("{i}.json"));
         let shard = format!("{i}/5");
         fs::write(&path, replay(BTREE, &[&options[..], &["--shard", &shard]].concat())).unwrap();
         merge.push(path.to_str().unwrap().to_owned());
     }
-    assert!(whole.contains("\"demangled\":\"find_key_kernel(") && whole.contains("\"reuse\""));
+    assert!(whole.contains("\"demangled\":\"find_key_kernel("));
     assert_eq!(crate::common::succeeded(crate::common::warpload().args(merge)), whole);
 }
 
 /// Returns the fields of each line. Nothing in these traces is quoted but demangled names, at the end.
 fn csv(trace: &str, more: &[&str]) -> Vec<Vec<String>> {
     let table = replay(trace, &[&["csv"], more].concat());
-    let fields = |line: &str| line.splitn(31, ',').map(str::to_owned).collect();
+    let columns = table.split('\n').next().unwrap().split(',').count();
+    let fields = |line: &str| line.splitn(columns, ',').map(str::to_owned).collect();
     table.lines().map(fields).collect()
 }
 
@@ -208,54 +211,75 @@ fn csv_has_the_numbers_of_json() {
     let at = |line: &Vec<String>, key: &str| {
         line[heading.iter().position(|name| name == key).unwrap()].clone()
     };
-    let stores = summary["per_pc_stores"].as_array().unwrap();
-    let copies = summary["per_pc_copies"].as_array().unwrap();
-    assert_eq!(lines.len(), rows(&summary).len() + stores.len() + copies.len());
-    for (line, row) in lines.iter().zip(rows(&summary).iter().chain(stores).chain(copies)) {
+    assert_eq!(lines.len(), rows(&summary).len());
+    for (line, row) in lines.iter().zip(rows(&summary)) {
         let text = |value: &Value| value.to_string().trim_matches('"').to_owned();
-        for key in ["kernel", "pc", "opcode", "loads", "lanes", "ideal_sectors"] {
+        for key in ["launch", "kernel", "pc", "opcode", "kind", "space", "accesses", "lanes"] {
             assert_eq!(at(line, key), text(&row[key]), "{key}");
         }
-        assert_eq!(at(line, "sectors_max"), text(&row["sectors"]["max"]));
-        let number = |key: &str| at(line, key).parse::<f64>().unwrap();
-        assert_eq!(Some(number("sectors_mean")), row["sectors"]["mean"].as_f64());
-        assert_eq!(number("sectors"), number("sectors_mean") * number("loads"));
-        match row.get("shared") {
-            Some(shared) => {
-                assert_eq!(at(line, "wavefronts_min"), text(&shared["wavefronts"]["min"]));
-                assert_eq!(at(line, "ideal_wavefronts"), text(&shared["ideal_wavefronts"]));
-                let conflicts = number("wavefronts") - number("ideal_wavefronts");
-                assert_eq!(number("conflicts"), conflicts);
-            }
-            None => assert_eq!(at(line, "wavefronts"), ""),
+        // Each number of the JSON is in a column, whose name is that of its keys.
+        let mut numbers = Vec::new();
+        each_number(row, String::new(), &mut numbers);
+        for (key, number) in numbers {
+            assert_eq!(at(line, &key), number.to_string(), "{key}");
+        }
+        if row.get("shared").is_none() {
+            assert_eq!(at(line, "shared_wavefronts_sum"), "");
         }
     }
     let kinds: Vec<String> = lines.iter().map(|line| at(line, "kind")).collect();
-    assert_eq!(kinds.concat(), "load".repeat(rows(&summary).len()) + "storestoreatomiccopy");
+    for (kind, count) in [("store", 2), ("atomic", 1), ("copy", 1)] {
+        assert_eq!(kinds.iter().filter(|of| *of == kind).count(), count, "{kind}");
+    }
     assert_eq!(at(&lines[0], "demangled"), "\"transpose(float*, float const*, int)\"");
+}
+
+/// Lists the numbers of a row with their keys.
+fn each_number(value: &Value, at: String, numbers: &mut Vec<(String, u64)>) {
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(key, value)| {
+            let separator = if at.is_empty() { "" } else { "_" };
+            if key != "first_fault" {
+                each_number(value, format!("{at}{separator}{key}"), numbers);
+            }
+        }),
+        Value::Number(number) => numbers.push((at, number.as_u64().unwrap())),
+        _ => {}
+    }
 }
 
 #[test]
 fn the_first_rows_have_the_most() {
-    for (key, column) in [("sectors", 6), ("loads", 4), ("lanes", 5), ("conflicts", 16)] {
+    let sum = |row: &Value, of: &str| row.pointer(of).and_then(Value::as_u64).unwrap_or(0);
+    let sectors = |row: &Value| sum(row, "/global/sectors/sum") + sum(row, "/local/sectors");
+    type Weight<'w> = &'w dyn Fn(&Value) -> u64;
+    let weights: [(&str, Weight<'_>); 5] = [
+        ("sectors", &sectors),
+        ("accesses", &|row| sum(row, "/accesses")),
+        ("lanes", &|row| sum(row, "/lanes")),
+        ("conflicts", &|row| sum(row, "/shared/conflicts")),
+        ("excess", &|row| {
+            let ideal = sum(row, "/global/ideal_sectors") + sum(row, "/local/ideal_sectors");
+            let wavefronts = sum(row, "/shared/wavefronts/sum");
+            let repeats = sum(row, "/constant/addresses") - sum(row, "/constant/accesses");
+            sectors(row) - ideal + wavefronts - sum(row, "/shared/ideal_wavefronts") + repeats
+        }),
+    ];
+    let summary = summary(BTREE, &[]);
+    for (key, weight) in weights {
+        let mut expected: Vec<&Value> = rows(&summary).iter().collect();
+        expected.sort_by_key(|row| std::cmp::Reverse(weight(row)));
+        let expected: Vec<&str> = expected.iter().map(|row| row["pc"].as_str().unwrap()).collect();
         let table = csv(BTREE, &["--sort", key]);
-        let numbers: Vec<f64> =
-            table[1..].iter().map(|line| line[column].parse().unwrap_or(-1.0)).collect();
-        assert!(table[0][column].starts_with(key), "{:?}", table[0]);
-        assert!(numbers.is_sorted_by(|one, other| one >= other), "{key}");
+        let pcs: Vec<&str> = table[1..].iter().map(|line| &*line[4]).collect();
+        assert_eq!(pcs, expected, "{key}");
         assert_eq!(csv(BTREE, &["--sort", key, "--top", "3"]), table[..4]);
     }
-    let excess =
-        |line: &Vec<String>| line[6].parse::<i64>().unwrap() - line[10].parse::<i64>().unwrap();
-    let table = csv(BTREE, &[]);
-    assert_eq!(table, csv(BTREE, &["--sort", "excess"]));
-    assert!(table[1..].is_sorted_by_key(|line| -excess(line)));
-    let pcs: Vec<u64> = rows(&summary(BTREE, &[])).iter().map(pc).collect();
+    assert_eq!(csv(BTREE, &[]), csv(BTREE, &["--sort", "excess"]));
     let table = csv(BTREE, &["--sort", "pc"]);
-    let sorted = table[1..].iter().filter(|line| line[0] == "load");
     let sorted: Vec<u64> =
-        sorted.map(|line| u64::from_str_radix(&line[2][2..], 16).unwrap()).collect();
-    assert_eq!(sorted, pcs);
+        table[1..].iter().map(|line| u64::from_str_radix(&line[4][2..], 16).unwrap()).collect();
+    assert_eq!(sorted, rows(&summary).iter().map(pc).collect::<Vec<_>>());
 }
 
 fn write(folder: &Path, name: &str, text: &str) -> String {
@@ -275,21 +299,22 @@ fn what_changed_between_two_replays() {
     let ran = compared(&b, &a, &[]);
     let comparison: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!((ran.status, &*ran.stderr), (0, ""));
-    assert_eq!(comparison["loads"], json!([7, 7]));
+    let kinds = comparison["kinds"].as_array().unwrap();
+    assert_eq!((&kinds[0]["kind"], &kinds[0]["accesses"]), (&json!("load"), &json!([7, 7])));
     // A column without padding is read from one bank.
-    assert_eq!(comparison["wavefronts"], json!([9, 40]));
+    assert_eq!(kinds[0]["wavefronts"], json!([9, 40]));
     let first = json!({
-        "kernel": "_Z9transposePfPKfi", "pc": "0x20", "opcode": "LDS", "loads": [1, 1],
-        "sectors": [0, 0], "wavefronts": [1, 32], "change": 3100.0,
+        "kernel": "_Z9transposePfPKfi", "pc": "0x20", "opcode": "LDS", "kind": "load",
+        "space": "shared", "accesses": [1, 1], "sectors": [0, 0], "wavefronts": [1, 32],
+        "change": 3100.0,
     });
-    assert_eq!(comparison["per_pc"][0], first);
-    assert!(comparison["per_pc"].as_array().unwrap()[1..].iter().all(|row| row["change"] == 0.0));
-    assert_eq!(comparison["copies"], json!([1, 1]));
+    assert_eq!(comparison["rows"][0], first);
+    assert!(comparison["rows"].as_array().unwrap()[1..].iter().all(|row| row["change"] == 0.0));
     // 31 wavefronts more than the sectors and wavefronts of all accesses.
-    let first = |key: &str| comparison[key][0].as_f64().unwrap();
-    let keys = ["sectors", "copy_sectors", "copy_wavefronts", "store_sectors", "store_wavefronts"];
-    let whole = 9.0 + keys.map(first).iter().sum::<f64>();
+    let first = |of: &Value| of["sectors"][0].as_f64().unwrap() + of["wavefronts"][0].as_f64().unwrap();
+    let whole: f64 = kinds.iter().map(first).sum();
     let percent = 3100.0 / whole;
+    assert!((comparison["change"].as_f64().unwrap() - percent).abs() < 1e-9);
     for (limit, status) in [(percent - 0.1, 1), (percent + 0.1, 0), (-1.0, 1)] {
         assert_eq!(compared(&b, &a, &["--fail-above", &limit.to_string()]).status, status);
     }
@@ -352,13 +377,13 @@ fn program_counters_of_one_side() {
         serde_json::from_str(&ran.stdout).unwrap()
     };
     let lost = compare(&both, &second);
-    let row = lost["per_pc"].as_array().unwrap().iter().find(|row| row["opcode"] == "LDS").unwrap();
+    let row = lost["rows"].as_array().unwrap().iter().find(|row| row["opcode"] == "LDS").unwrap();
     assert_eq!(row["wavefronts"], json!([32, null]));
-    assert_eq!((&row["loads"], &row["change"]), (&json!([1, null]), &json!(-100.0)));
+    assert_eq!((&row["accesses"], &row["change"]), (&json!([1, null]), &json!(-100.0)));
     let new = compare(&second, &both);
     // What came of nothing is first, and most of it.
-    assert_eq!(new["per_pc"][0]["wavefronts"], json!([null, 32]));
-    assert_eq!(new["per_pc"][0]["change"], Value::Null);
+    assert_eq!(new["rows"][0]["wavefronts"], json!([null, 32]));
+    assert_eq!(new["rows"][0]["change"], Value::Null);
     // A comparison with a replay of nothing is above any limit.
     let local = ["json", "--space", "local"];
     let nothing = replay("tests/data/cmd/tile-2.traceg", &local);
@@ -370,7 +395,7 @@ fn program_counters_of_one_side() {
     let ran = run(&["compare", &both, &nothing, "--fail-above", "0"]);
     assert_eq!((ran.status, &*ran.stdout), (2, ""));
     assert!(
-        ran.stderr.starts_with("error: the replays counted different loads: all in the first, "),
+        ran.stderr.starts_with("error: the replays counted different accesses: all in the first, "),
         "{}",
         ran.stderr
     );
@@ -406,11 +431,12 @@ fn only_summaries_of_whole_replays_are_compared() {
 fn selections_apply_to_stores_and_copies() {
     const ROWS: &str = "traces/rows.kernelslist.g";
     let stores = |options: &[&str]| {
-        let rows = summary(ROWS, options)["per_pc_stores"].as_array().unwrap().clone();
+        let summary = summary(ROWS, options);
+        let stores = rows(&summary).iter().filter(|row| row["kind"] == "store");
         let name = |row: &serde_json::Value| {
             format!("{} {}", row["kernel"].as_str().unwrap(), row["pc"].as_str().unwrap())
         };
-        rows.iter().map(name).collect::<Vec<_>>()
+        stores.map(name).collect::<Vec<_>>()
     };
     let all = stores(&[]);
     let of_gather: Vec<String> = all.iter().filter(|row| row.contains("gather")).cloned().collect();
@@ -418,14 +444,17 @@ fn selections_apply_to_stores_and_copies() {
     assert_eq!(stores(&["--kernel", "gather"]), of_gather);
     let chosen = summary(ROWS, &["--kernel", "gather"]);
     let whole = summary(ROWS, &[]);
-    // The numbers of instructions stay the trace's.
-    assert_eq!((&chosen["skipped"], &chosen["records"]), (&whole["skipped"], &whole["records"]));
-    assert!(chosen["stores"]["sectors"].as_u64() < whole["stores"]["sectors"].as_u64());
+    // The number of instructions stays the trace's.
+    assert_eq!(chosen["instructions"], whole["instructions"]);
+    let sectors = |of: &Value| of["stores"]["global"]["sectors"]["sum"].as_u64();
+    assert!(sectors(&chosen) < sectors(&whole));
+    let lines = |of: &Value| of["footprint"]["lines"].as_u64();
+    assert!(lines(&chosen) < lines(&whole));
     // A selection of stores alone is one.
     let (kernel, pc) = all[0].split_once(' ').unwrap();
     let only = stores(&["--kernel", kernel, "--pc", pc]);
     assert_eq!(only, [all[0].clone()]);
-    assert_eq!(summary(ROWS, &["--kernel", kernel, "--pc", pc])["loads"], 0);
+    assert_eq!(summary(ROWS, &["--kernel", kernel, "--pc", pc])["loads"]["accesses"], 0);
     assert_eq!(stores(&["--opcode", "LDG*"]), Vec::<String>::new());
     let csv = run(&["replay", ROWS, "--pc", pc, "--format", "csv"]);
     let rows: Vec<&str> = csv.stdout.lines().skip(1).collect();
@@ -450,18 +479,23 @@ fn a_store_that_got_worse_is_a_change() {
     let compared = run(&["compare", &a, &b, "--fail-above", "0"]);
     assert_eq!(compared.status, 1, "{}", compared.stdout);
     assert!(compared.stdout.contains("4 -> 32"), "{}", compared.stdout);
-    assert!(!compared.stdout.contains("no program counter has changed"));
-    let json = run(&["compare", &a, &b, "--format", "json"]).stdout;
-    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json["store_sectors"], serde_json::json!([4, 32]));
-    assert_eq!((&json["loads"][0], &json["sectors"][0]), (&json["loads"][1], &json["sectors"][1]));
-    let row = &json["per_pc"][0];
+    assert!(!compared.stdout.contains("no instruction has changed"));
+    let ran = run(&["compare", &a, &b, "--format", "json"]);
+    let json: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let kinds: Vec<(&Value, &Value)> =
+        json["kinds"].as_array().unwrap().iter().map(|of| (&of["kind"], &of["sectors"])).collect();
+    let [(_, loads), stores] = kinds[..] else { panic!("{kinds:?}") };
+    assert_eq!(stores, (&Value::from("store"), &serde_json::json!([4, 32])));
+    assert_eq!(loads[0], loads[1]);
+    let row = &json["rows"][0];
     assert_eq!((&row["pc"], &row["sectors"]), (&"0xa8".into(), &serde_json::json!([4, 32])));
     assert_eq!(run(&["compare", &a, &a, "--fail-above", "0"]).status, 0);
-    // The page's headline is about all accesses: loads are ideal in the first, and stores waste sectors in the second.
+    // The page begins with the store.
     let page = folder.path().join("b.html").display().to_string();
     let b_trace = folder.path().join("b.traceg").display().to_string();
     assert_eq!(run(&["replay", &b_trace, "--html", &page]).status, 0);
     let html = std::fs::read_to_string(page).unwrap();
-    assert!(html.contains(" of all accesses; "), "the tile of sectors");
+    assert!(html.contains("88 % of the store sectors"), "the verdict");
+    let text = run(&["replay", &b_trace]).stdout;
+    assert!(text.contains("88 % of the store sectors are wasted: 0xa8\n"), "{text}");
 }
