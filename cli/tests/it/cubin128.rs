@@ -65,19 +65,19 @@ fn replay(trace: &str, more: &[&str]) -> Ran {
     command.output().unwrap().into()
 }
 
-fn sass(trace: &str, rows: &str) -> Vec<(String, Value)> {
+fn sass(trace: &str, kind: &str) -> Vec<(String, Value)> {
     let summary: Value =
         serde_json::from_str(&replay(trace, &["--format", "json"]).stdout).unwrap();
-    let rows = summary[rows].as_array().unwrap().iter();
+    let rows = summary["rows"].as_array().unwrap().iter().filter(|row| row["kind"] == kind);
     rows.map(|row| (row["pc"].as_str().unwrap().to_owned(), row["sass"].clone())).collect()
 }
 
 #[test]
 fn every_format_has_the_loads() {
     let (folder, trace) = trace(TRACE);
-    assert_eq!(sass(&trace, "per_pc"), ROWS.map(|(pc, sass)| (pc.to_owned(), sass.into())));
+    assert_eq!(sass(&trace, "load"), ROWS.map(|(pc, sass)| (pc.to_owned(), sass.into())));
     // Stores are not decoded.
-    assert_eq!(sass(&trace, "per_pc_stores"), [("0x460".to_owned(), Value::Null)]);
+    assert_eq!(sass(&trace, "store"), [("0x460".to_owned(), Value::Null)]);
 
     let page = folder.path().join("page.html");
     let mut command = warpload();
@@ -106,7 +106,7 @@ fn another_opcode_is_said() {
     ] {
         assert!(ran.stderr.contains(part), "{}", ran.stderr);
     }
-    let known = sass(&trace, "per_pc").into_iter().filter(|(_, sass)| !sass.is_null());
+    let known = sass(&trace, "load").into_iter().filter(|(_, sass)| !sass.is_null());
     let known: Vec<String> = known.map(|(pc, _)| pc).collect();
     assert_eq!(known, ["0x70", "0x1c0", "0x230", "0x310"]);
     // A load where the cubin has a branch, and one within an instruction.

@@ -144,15 +144,15 @@ fn costs(kernel: &str, launch: &[&str]) -> Vec<(String, f64)> {
     assert_eq!((ran.status, &*ran.stderr), (0, ""), "{kernel}");
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(report["faults"], json!([]));
-    let rows = |key: &str| report[key].as_array().cloned().unwrap_or_default();
-    let mut rows = [rows("per_pc"), rows("per_pc_stores")].concat();
-    rows.sort_by_key(|row| u64::from_str_radix(&row["pc"].as_str().unwrap()[2..], 16).unwrap());
     let cost = |row: &Value| {
-        let of =
-            if row["shared"].is_null() { &row["sectors"] } else { &row["shared"]["wavefronts"] };
-        (row["opcode"].as_str().unwrap().to_owned(), of["mean"].as_f64().unwrap())
+        let of = match row["shared"].is_null() {
+            true => &row["global"]["sectors"]["sum"],
+            false => &row["shared"]["wavefronts"]["sum"],
+        };
+        let mean = of.as_f64().unwrap() / row["accesses"].as_f64().unwrap();
+        (row["opcode"].as_str().unwrap().to_owned(), mean)
     };
-    rows.iter().map(cost).collect()
+    report["rows"].as_array().unwrap().iter().map(cost).collect()
 }
 
 /// The numbers of every textbook on CUDA: 4 sectors for a row of 32 floats, 32 for a column; 32 wavefronts for a column of a tile,
@@ -210,7 +210,8 @@ fn a_launch_leaves_a_trace_and_a_page() {
     let [mut launched, replayed] =
         [launch, replay].map(|ran| serde_json::from_str::<Value>(&ran.stdout).unwrap());
     assert_eq!(launched["launch"]["steps"], launched["launch"]["warp_instructions"]);
-    assert_eq!(launched["valued_loads"], launched["loads"]);
+    let loads = &replayed["loads"];
+    assert_eq!(loads["values"]["accesses"], loads["accesses"]);
     let known = ["not_executed", "unknown_bytes", "printed", "printed_bytes"];
     let faults = ["faults", "fault_counts", "fault_totals", "verdict"];
     for key in ["file", "launch"].into_iter().chain(known).chain(faults) {
@@ -225,7 +226,7 @@ fn a_launch_leaves_a_trace_and_a_page() {
     }
     let again = warpload().args(["replay", &again, "--format", "json"]).output().unwrap();
     let again: Ran = again.into();
-    assert_eq!(serde_json::from_str::<Value>(&again.stdout).unwrap()["per_pc"], replayed["per_pc"]);
+    assert_eq!(serde_json::from_str::<Value>(&again.stdout).unwrap()["rows"], replayed["rows"]);
     let page = fs::read_to_string(page).unwrap();
     for shown in ["<code>line 182</code>", "ld.shared.f32 %f5, [%rd19]", "textbook.cu:26"] {
         assert!(page.contains(shown), "{shown}");

@@ -18,6 +18,9 @@ mod independent;
 mod kernel_reports;
 mod kernels;
 mod limits;
+#[path = "../../../replay/tests/it/model.rs"]
+#[allow(dead_code, reason = "the tests of replays use the rest")]
+mod model;
 mod names;
 mod not_known;
 mod pictures;

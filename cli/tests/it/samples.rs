@@ -33,7 +33,7 @@ fn replay_by_command(arguments: &[&str]) -> (Value, i32) {
 fn summary(machine: &Machine) -> Summary {
     let trace = BinaryTrace::open(&sample(TRACE)).unwrap();
     let options = ReplayOptions::new(ReplayData::Image(&machine.memory));
-    replay(&trace, &options).unwrap().summary()
+    replay(&trace, &options).unwrap()
 }
 
 #[test]
@@ -86,26 +86,26 @@ fn a_replay_finds_what_the_literal_executor_found() {
     assert_eq!(machine.memory.map(), &AddressMap::default());
     let summary = summary(&machine);
     let found = &summary.counts;
-    assert_eq!(found.loads, counts.loads);
-    assert_eq!(found.records, counts.loads + counts.skipped);
-    assert_eq!(found.lanes, counts.lanes);
-    let faults = &found.lane_faults;
+    let loads = &found.loads;
+    assert_eq!(loads.accesses, counts.loads);
+    assert_eq!(found.instructions, counts.loads + counts.skipped);
+    assert_eq!(loads.lanes, counts.lanes);
+    let faults = &loads.lane_faults;
     let faults = [faults.outside_window, faults.outside_allocation, faults.misaligned_address];
     assert_eq!(faults, counts.lane_faults);
-    assert_eq!(found.uniform.broadcast, counts.broadcast);
-    assert_eq!(found.uniform.divergent, counts.divergent);
-    assert_eq!((found.checked, found.mismatches), (counts.checked, 0));
-    let space = &found.by_space;
-    let skipped = &found.skipped;
+    assert_eq!(loads.uniform.broadcast, counts.broadcast);
+    assert_eq!(loads.uniform.divergent, counts.divergent);
+    assert_eq!((loads.values.checked, loads.values.mismatches), (counts.checked, 0));
+    let space = &loads.by_space;
     for count in [
-        found.checked,
+        loads.values.checked,
         space.global,
         space.local,
         space.shared,
         space.unresolved,
-        skipped.store,
-        skipped.atomic,
-        skipped.other,
+        found.stores.accesses,
+        found.atomics.accesses + found.reductions.accesses,
+        found.others,
         counts.broadcast,
         counts.divergent,
         faults[0],
@@ -114,7 +114,7 @@ fn a_replay_finds_what_the_literal_executor_found() {
     ] {
         assert!(count > 0, "{found:?}");
     }
-    assert_eq!(summary.kernels.len(), 3);
+    assert_eq!(summary.launches.len(), 3);
 
     let (by_command, status) = replay_by_command(&[
         sample(TRACE).to_str().unwrap(),
@@ -140,12 +140,12 @@ fn one_changed_byte_of_the_image_is_found() {
         replay_by_command(&[trace, "--image", manifest])
     };
     let (whole, status) = replay(None);
-    assert_eq!((&whole["mismatches"], status), (&Value::from(0), 0));
+    assert_eq!((&whole["loads"]["values"]["mismatches"], status), (&Value::from(0), 0));
     // The sixteen bytes at 0x10000040 and at the shared 0xfe000040: absolute loads read them.
     for read in [0x40, 0x4f, 3072 + 0x40] {
         let (changed, status) = replay(Some(read));
         assert_ne!(changed["digest"], whole["digest"], "byte {read}");
-        assert!(changed["mismatches"].as_u64() > Some(0), "byte {read}");
+        assert!(changed["loads"]["values"]["mismatches"].as_u64() > Some(0), "byte {read}");
         assert!(!changed["first_mismatches"].as_array().unwrap().is_empty());
         assert_eq!(status, 1);
     }
@@ -163,7 +163,7 @@ fn samples_of_other_tools_are_read() {
     ] {
         let path = sample(name);
         let (summary, status) = replay_by_command(&[path.to_str().unwrap(), "--fill", "address"]);
-        assert_eq!((&summary["records"], &summary["loads"]), (&instructions.into(), &loads.into()));
+        assert_eq!((&summary["instructions"], &summary["loads"]["accesses"]), (&instructions.into(), &loads.into()));
         assert!(summary["digest"].is_string());
         assert_eq!(status, 0, "{name}");
     }

@@ -2,7 +2,9 @@
 //! not a load as skipped.
 
 use serde_json::{Map, Value, json};
-use warpload_replay::{AccessCounts, Row, SharedCounts, Summary, TraceCounts};
+use warpload_replay::{
+    AccessCounts, AccessKind, Row, RowSpace, SharedCounts, Summary, TraceCounts,
+};
 
 /// The counts of a summary under the keys of the models, without footprints.
 pub(crate) fn of_model(summary: &Summary) -> Value {
@@ -10,7 +12,7 @@ pub(crate) fn of_model(summary: &Summary) -> Value {
         let rows = summary.rows.iter().filter(|row| kinds.contains(&row.kind.name()));
         rows.map(row).collect()
     };
-    let mut all = counts(&summary.counts);
+    let mut all = counts(&summary.counts, summary.rows.iter());
     all["per_pc"] = json!(rows(&["load"]));
     all["per_pc_stores"] = json!(rows(&["store", "atomic", "reduction"]));
     all["digest"] = json!(summary.digest);
@@ -22,7 +24,8 @@ pub(crate) fn of_model(summary: &Summary) -> Value {
         .launches
         .iter()
         .map(|launch| {
-            let mut counts = counts(&launch.counts);
+            let rows = summary.rows.iter().filter(|row| row.launch == launch.launch);
+            let mut counts = counts(&launch.counts, rows);
             counts["name"] = json!(launch.kernel);
             counts
         })
@@ -39,15 +42,36 @@ pub(crate) fn add_footprints(all: &mut Value, of_loads: &Summary) {
     }
 }
 
-fn counts(counts: &TraceCounts) -> Value {
-    let TraceCounts { loads, stores, atomics, reductions, copies, .. } = counts;
+/// Copies. The counts of a side that the trace does not have are null.
+fn copies<'r>(counts: &AccessCounts, rows: impl Iterator<Item = &'r Row>) -> Value {
+    let is_none = counts.accesses == 0;
+    let bytes = rows
+        .filter(|row| row.kind == AccessKind::Copy && row.space == RowSpace::Global)
+        .map(|row| row.counts.bytes)
+        .sum::<u64>();
+    let global = counts.global.unwrap_or_default();
+    let shared = counts.shared.as_deref().copied().unwrap_or_default();
+    let of_global = |number: u64| (is_none || global.accesses > 0).then_some(number);
+    let of_shared = |number: u64| (is_none || shared.accesses > 0).then_some(number);
+    json!({
+        "records": counts.accesses,
+        "lanes": counts.lanes,
+        "bytes": of_global(bytes),
+        "sectors": of_global(global.sectors.sum),
+        "ideal_sectors": of_global(global.ideal_sectors),
+        "wavefronts": of_shared(shared.wavefronts.sum),
+        "conflicts": of_shared(shared.conflicts),
+    })
+}
+
+fn counts<'r>(counts: &TraceCounts, rows: impl Iterator<Item = &'r Row>) -> Value {
+    let TraceCounts { loads, stores, atomics, reductions, .. } = counts;
     let global = loads.global.unwrap_or_default();
     let shared = loads.shared.as_deref().copied().unwrap_or_default();
     let local = loads.local.as_deref().copied().unwrap_or_default();
     let constant = loads.constant.as_deref().copied().unwrap_or_default();
     let SharedCounts { ideal_wavefronts, conflicts, .. } = shared;
     let transfers = counts.transfers;
-    let ldgsts = copies.accesses;
     let traffic = |of: &[&AccessCounts]| {
         let sum = |number: fn(&AccessCounts) -> u64| of.iter().map(|of| number(of)).sum::<u64>();
         json!({
@@ -74,7 +98,7 @@ fn counts(counts: &TraceCounts) -> Value {
         "skipped": {
             "store": stores.accesses,
             "atomic": atomics.accesses + reductions.accesses,
-            "other": counts.others + copies.accesses,
+            "other": counts.others + counts.copies.accesses,
             "not_replayed": counts.not_replayed,
         },
         "lanes": loads.lanes,
@@ -87,7 +111,7 @@ fn counts(counts: &TraceCounts) -> Value {
         "lane_faults": loads.lane_faults,
         "uniform": uniform,
         "unattributable": loads.unattributable,
-        "ldgsts": { "records": ldgsts, "lanes": copies.lanes },
+        "ldgsts": copies(&counts.copies, rows),
         "tma": {
             "records": transfers.instructions,
             "addresses": transfers.addresses,
@@ -127,7 +151,12 @@ fn row(row: &Row) -> Value {
         "opcode": row.opcode,
         "loads": counts.accesses,
         "lanes": counts.lanes,
-        "sectors": sectors.sum,
+        "sectors": {
+            "min": sectors.min(),
+            "mean": sectors.sum as f64 / counts.accesses as f64,
+            "max": sectors.max,
+        },
+        "all_sectors": sectors.sum,
         "ideal_sectors": counts.global.unwrap_or_default().ideal_sectors,
         "lane_faults": counts.lane_faults,
     })

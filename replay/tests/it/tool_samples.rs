@@ -37,7 +37,7 @@ fn replayed(name: &str, data: ReplayData<'_>) -> Value {
 fn per_pc(rows: &Value) -> Vec<Value> {
     let mut sums: Vec<Value> = Vec::new();
     for row in rows.as_array().unwrap() {
-        let sectors = row["sectors"].clone();
+        let sectors = row.get("all_sectors").unwrap_or(&row["sectors"]).clone();
         let (pc, opcode) = (row["pc"].clone(), row["opcode"].clone());
         let add = |to: &mut Value, key: &str, more: &Value| {
             to[key] = json!(to[key].as_u64().unwrap() + more.as_u64().unwrap());

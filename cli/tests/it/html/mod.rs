@@ -8,7 +8,6 @@
 mod answers;
 mod browser;
 mod made;
-mod survey;
 
 use std::fs;
 use std::path::{Path, PathBuf};

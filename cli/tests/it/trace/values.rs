@@ -182,23 +182,23 @@ fn faults_are_counted_and_shown() {
     ]);
     let summary = folder.summary();
     assert_eq!(
-        summary["lane_faults"],
+        summary["loads"]["lane_faults"],
         json!({"outside_window": 3, "outside_allocation": 5, "misaligned_address": 2})
     );
     assert_eq!(
-        summary["by_space"],
+        summary["loads"]["by_space"],
         json!({"global": 4, "local": 3, "shared": 2, "constant": 2, "unresolved": 3})
     );
     let first = summary["first_faults"].as_array().unwrap();
     assert_eq!(first.len(), 10);
     assert_eq!(
         first[1],
-        json!({"record": 1, "kernel": "k", "pc": "0x10", "lane": 1,
+        json!({"instruction": 1, "kernel": "k", "pc": "0x10", "lane": 1,
                "kind": "misaligned_address", "address": "0x10000002"})
     );
     assert_eq!(first[8]["kind"], "outside_window");
     // Only lanes that loaded count as traffic.
-    assert_eq!((&summary["sectors"], &summary["footprint"]["pages"]), (&json!(2), &json!(1)));
+    assert_eq!((&summary["loads"]["global"]["sectors"]["sum"], &summary["footprint"]["pages"]), (&json!(2), &json!(1)));
 }
 
 /// Only the first ten faults are listed.
@@ -206,11 +206,11 @@ fn faults_are_counted_and_shown() {
 fn the_first_few_faults() {
     let load = Item::Record(Record::new("LDG.E", side_by_side(0x2000_0000, 4)));
     let summary = Folder::new(&vec![load; 5000]).summary();
-    assert_eq!(summary["lane_faults"]["outside_allocation"], 5000 * 32);
+    assert_eq!(summary["loads"]["lane_faults"]["outside_allocation"], 5000 * 32);
     let first = summary["first_faults"].as_array().unwrap();
     let places: Vec<(u64, u64)> = first
         .iter()
-        .map(|fault| (fault["record"].as_u64().unwrap(), fault["lane"].as_u64().unwrap()))
+        .map(|fault| (fault["instruction"].as_u64().unwrap(), fault["lane"].as_u64().unwrap()))
         .collect();
     assert_eq!(places, (0..10).map(|lane| (0, lane)).collect::<Vec<_>>());
 }
