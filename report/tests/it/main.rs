@@ -163,7 +163,7 @@ fn a_long_page_says_what_it_leaves_out() {
     assert_eq!(html.matches("<tr id=\"row-").count(), 999);
     assert!(html.len() < 1_500_000, "{}", html.len());
     let accesses: Vec<Access> = (0..1100)
-        .map(|pc| (8 * pc, "STG.E", 0x7f00_0000_0000, if pc == 1050 { 512 } else { 64 }))
+        .map(|pc| (8 * pc, "STG.E", 0x7f00_0000_0000, if pc == 1050 { 512 } else { 8 }))
         .collect();
     let html = page(&one(&accesses));
     assert!(html.contains("Of 1,100 instructions, the 1,000 that cost most beyond the ideal.<"));
