@@ -32,10 +32,7 @@ fn main() {
         return;
     }
     let bytes = trace();
-    println!(
-        "{LOADS} loads, {} MB of trace, {SHARDS} shards",
-        bytes.len() / 1_000_000
-    );
+    println!("{LOADS} loads, {} MB of trace, {SHARDS} shards", bytes.len() / 1_000_000);
     let trace = BinaryTrace::new(Arena::from(bytes)).unwrap();
     let options = ReplayOptions::new(ReplayData::Fill(Fill::Zero));
     let whole = json(&replay(&trace, &options).unwrap());
@@ -45,7 +42,11 @@ fn main() {
         parts.push(json(&replay(&trace, &options).unwrap()));
     }
     let bytes: usize = parts.iter().map(String::len).sum();
-    println!("replay: {:.1} s, {} MB of summaries", start.elapsed().as_secs_f64(), bytes / 1_000_000);
+    println!(
+        "replay: {:.1} s, {} MB of summaries",
+        start.elapsed().as_secs_f64(),
+        bytes / 1_000_000
+    );
     let start = Instant::now();
     let summaries = parts.iter().map(|part| Summary::from_json(part.as_bytes()).unwrap());
     let summaries: Vec<Summary> = summaries.collect();

@@ -95,9 +95,7 @@ impl AccessCounter {
         let costs = SpaceCosts::new(op.space, &offsets, map);
         let traffic = match loaded.global.is_empty() {
             true => Traffic::default(),
-            false => {
-                Traffic::of_lanes(&lanes.addresses, loaded.global, op.width, &mut self.lines)
-            }
+            false => Traffic::of_lanes(&lanes.addresses, loaded.global, op.width, &mut self.lines),
         };
         let row = self.rows.entry(key).or_default();
         let executing = u64::from(lanes.executing.count());

@@ -373,7 +373,8 @@ fn execute_matrices<M: LoadMemory>(
     let loaded = match operation.matrix_load() {
         Some(matrices) => matrices.load(lanes, memory, Misaligned::Report, rows),
         None => {
-            let lanes = LaneAddresses { executing: accessing(operation, lanes.executing), ..*lanes };
+            let lanes =
+                LaneAddresses { executing: accessing(operation, lanes.executing), ..*lanes };
             load(operation.load_op(), &lanes, memory, Misaligned::Report, &mut [])
         }
     };

@@ -75,7 +75,7 @@ impl Finding<'_> {
             Cost::Faults => format!("{} of {} fault", of(excess, "lane"), self.kind.plural()),
             Cost::GlobalSectors => format!("{share} of the {kind} sectors are wasted"),
             Cost::SharedWavefronts => {
-                format!("{share} of the {kind} wavefronts are waits for busy banks")
+                format!("{share} of the {kind} wavefronts are wasted")
             }
             Cost::LocalSectors => {
                 format!("{share} of the {kind} sectors of local memory are wasted")

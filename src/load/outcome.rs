@@ -222,7 +222,8 @@ impl ByFaultKind<u64> {
     /// Returns the sum of all kinds.
     #[must_use]
     pub fn all(&self) -> u64 {
-        self.outside_window + self.outside_allocation + self.misaligned_address
+        let all = self.outside_window.saturating_add(self.outside_allocation);
+        all.saturating_add(self.misaligned_address)
     }
 
     /// Adds the counts of another part; a sum that does not fit saturates.

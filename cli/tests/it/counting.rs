@@ -188,7 +188,9 @@ fn a_wide_load_of_shared_memory_has_no_conflict_by_its_width() {
             path.to_str().unwrap().to_owned()
         })
         .collect();
-    let merged = crate::common::succeeded(crate::common::warpload().args(["merge", "--format", "json"]).args(&shards));
+    let merged = crate::common::succeeded(
+        crate::common::warpload().args(["merge", "--format", "json"]).args(&shards),
+    );
     assert_eq!(merged, replay(&[&trace, "--format", "json"]));
 }
 
@@ -220,7 +222,10 @@ fn a_generic_load_has_the_columns_of_the_memories_that_it_reads() {
     assert_eq!(row(1).get("shared"), None);
     assert_eq!(row(2).get("shared").or(row(2).get("local")), None);
     assert_eq!(row(3)["shared"], shared);
-    assert_eq!((row(3)["kind"].as_str(), row(3)["space"].as_str()), (Some("store"), Some("generic")));
+    assert_eq!(
+        (row(3)["kind"].as_str(), row(3)["space"].as_str()),
+        (Some("store"), Some("generic"))
+    );
     // Text.
     let text = replay(&[&column, "--sort", "conflicts"]);
     let row = text.lines().find(|line| line.trim_start().starts_with("0x10 ")).unwrap();

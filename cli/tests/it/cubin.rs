@@ -195,8 +195,11 @@ fn shards_merge_into_the_whole() {
     let shards: Vec<String> = ["2/3", "0/3", "1/3"]
         .map(|shard| write(&shard.replace('/', "-"), replay(Some(shard), &[CUBIN])))
         .into();
-    let merged =
-        run(&[&["merge", "--format", "json"], &*shards.iter().map(|path| &**path).collect::<Vec<_>>()].concat());
+    let merged = run(&[
+        &["merge", "--format", "json"],
+        &*shards.iter().map(|path| &**path).collect::<Vec<_>>(),
+    ]
+    .concat());
     assert_eq!((merged.status, &*merged.stderr), (0, ""));
     assert_eq!(merged.stdout, replay(None, &[CUBIN]));
     for cubins in [&[][..], &[OF_SM_61], &[CUBIN, OTHER]] {

@@ -208,8 +208,7 @@ fn faults_are_in_the_json_and_on_the_page() {
     let of = |kind: &str| -> Vec<(Value, Value, Value)> {
         let rows = report["rows"].as_array().unwrap().iter().filter(|row| row["kind"] == kind);
         let outside = |row: &Value| row["lane_faults"]["outside_allocation"].clone();
-        rows.map(|row| (row["ptx_line"].clone(), row["lanes"].clone(), outside(row)))
-            .collect()
+        rows.map(|row| (row["ptx_line"].clone(), row["lanes"].clone(), outside(row))).collect()
     };
     assert_eq!(of("load"), [(json!(8), json!(0), json!(32)), (json!(10), json!(31), json!(1))]);
     assert_eq!(of("store"), [(json!(10), json!(0), json!(0))]);

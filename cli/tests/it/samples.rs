@@ -163,7 +163,10 @@ fn samples_of_other_tools_are_read() {
     ] {
         let path = sample(name);
         let (summary, status) = replay_by_command(&[path.to_str().unwrap(), "--fill", "address"]);
-        assert_eq!((&summary["instructions"], &summary["loads"]["accesses"]), (&instructions.into(), &loads.into()));
+        assert_eq!(
+            (&summary["instructions"], &summary["loads"]["accesses"]),
+            (&instructions.into(), &loads.into())
+        );
         assert!(summary["digest"].is_string());
         assert_eq!(status, 0, "{name}");
     }

@@ -311,7 +311,8 @@ fn what_changed_between_two_replays() {
     assert_eq!(comparison["rows"][0], first);
     assert!(comparison["rows"].as_array().unwrap()[1..].iter().all(|row| row["change"] == 0.0));
     // 31 wavefronts more than the sectors and wavefronts of all accesses.
-    let first = |of: &Value| of["sectors"][0].as_f64().unwrap() + of["wavefronts"][0].as_f64().unwrap();
+    let first =
+        |of: &Value| of["sectors"][0].as_f64().unwrap() + of["wavefronts"][0].as_f64().unwrap();
     let whole: f64 = kinds.iter().map(first).sum();
     let percent = 3100.0 / whole;
     assert!((comparison["change"].as_f64().unwrap() - percent).abs() < 1e-9);

@@ -44,7 +44,8 @@ impl Walk<'_> {
             let counted = launches.remove(&(number as u32)).unwrap_or_default();
             let ptx = PtxLines::new(kernel);
             let name = self.options.demangles_names().then(|| demangled.add(&kernel.name));
-            let launch = LaunchSummary::new((trace.first_kernel() + number) as u64, kernel, name.flatten());
+            let launch =
+                LaunchSummary::new((trace.first_kernel() + number) as u64, kernel, name.flatten());
             let operations = &contents.operations;
             let footprint = summary.push(launch, operations, counted, |pc, operation| {
                 self.code(kernel, pc, operation, &ptx)
@@ -68,7 +69,13 @@ impl Walk<'_> {
     }
 
     /// The code of an instruction, from the trace and from the cubins.
-    fn code(&self, kernel: &Kernel, pc: u32, operation: &MemoryOperation, lines: &PtxLines) -> RowCode {
+    fn code(
+        &self,
+        kernel: &Kernel,
+        pc: u32,
+        operation: &MemoryOperation,
+        lines: &PtxLines,
+    ) -> RowCode {
         let source_line = kernel.source_line(pc);
         let mut code = RowCode {
             source_file: lines.file(pc).filter(|_| source_line.is_some()).cloned(),

@@ -147,10 +147,7 @@ fn merge_shards(mut shards: Vec<(usize, Summary)>) -> Result<Summary, MergeError
             ));
         }
         if part.index < next {
-            return Err(unfit(
-                *index,
-                format!("is {part}, like another one"),
-            ));
+            return Err(unfit(*index, format!("is {part}, like another one")));
         }
         // More are not named.
         missing.extend((next..part.index).take(1000));

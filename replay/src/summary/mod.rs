@@ -113,7 +113,7 @@ impl Summary {
             match launches.get_mut(&first) {
                 None => drop(launches.insert(first, launch.clone())),
                 Some(sum) => {
-                    sum.launches += launch.launches;
+                    sum.launches = sum.launches.saturating_add(launch.launches);
                     sum.counts.add(&launch.counts);
                     sum.counts.footprint = None;
                 }

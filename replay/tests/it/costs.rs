@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use warpload::memory::{AddressMap, Fill, MemoryBuilder};
 use warpload_replay::{
-    AccessCounts, AccessKind, Digest, LoadCosts, LoadExecutor, ReplayData, ReplayOptions, Selection, SharedRules, replay,
+    AccessCounts, AccessKind, Digest, LoadCosts, LoadExecutor, ReplayData, ReplayOptions,
+    Selection, SharedRules, replay,
 };
 use warpload_trace::{BinaryTrace, OperationKind};
 
@@ -78,7 +79,12 @@ fn check(trace: &BinaryTrace, options: &ReplayOptions<'_>) -> u64 {
             assert_eq!(executor.values(registers - 1).is_some(), is_known);
             assert_eq!(executor.values(registers), None);
             has_values |= is_known;
-            let key = (raw.kernel.into(), record.pc.into(), operation.opcode.to_string(), operation.bytes());
+            let key = (
+                raw.kernel.into(),
+                record.pc.into(),
+                operation.opcode.to_string(),
+                operation.bytes(),
+            );
             let of_pc = rows.entry(key).or_default();
             for sums in [&mut whole, of_pc] {
                 sums.loads += 1;

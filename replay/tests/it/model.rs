@@ -36,7 +36,8 @@ pub(crate) fn of_model(summary: &Summary) -> Value {
 /// The footprint of loads: of a replay that selects nothing else.
 pub(crate) fn add_footprints(all: &mut Value, of_loads: &Summary) {
     all["footprint"] = json!(of_loads.counts.footprint);
-    for (kernel, launch) in all["kernels"].as_array_mut().unwrap().iter_mut().zip(&of_loads.launches)
+    for (kernel, launch) in
+        all["kernels"].as_array_mut().unwrap().iter_mut().zip(&of_loads.launches)
     {
         kernel["footprint"] = json!(launch.counts.footprint);
     }
@@ -82,7 +83,8 @@ fn counts<'r>(counts: &TraceCounts, rows: impl Iterator<Item = &'r Row>) -> Valu
             "ideal_sectors": sum(|of| of.global.unwrap_or_default().ideal_sectors),
         })
     };
-    let mut by_space = json!({ "global": 0, "local": 0, "shared": 0, "constant": 0, "unresolved": 0 });
+    let mut by_space =
+        json!({ "global": 0, "local": 0, "shared": 0, "constant": 0, "unresolved": 0 });
     add(&mut by_space, json!(loads.by_space));
     let mut uniform = json!({ "broadcast": 0, "divergent": 0 });
     add(&mut uniform, json!(loads.uniform));

@@ -115,10 +115,7 @@ fn what_does_not_belong_together_is_not_merged() {
     assert_eq!(given(&[0, 2]), Err("shard 1 of 3 is missing".to_owned()));
     assert_eq!(given(&[1]), Err("shards 0, 2 of 3 are missing".to_owned()));
     assert_eq!(given(&[2]), Err("shards 0 to 1 of 3 are missing".to_owned()));
-    assert_eq!(
-        given(&[0, 1, 1, 2]),
-        Err("summary 2 is shard 1 of 3, like another one".to_owned())
-    );
+    assert_eq!(given(&[0, 1, 1, 2]), Err("summary 2 is shard 1 of 3, like another one".to_owned()));
     let other = open(&write(&random_items(16, 100)));
     let mixed = vec![parts[0].clone(), parts[1].clone(), read_shards(&other, 3).remove(2)];
     let error = Summary::merge(mixed).unwrap_err();

@@ -198,7 +198,10 @@ fn faults_are_counted_and_shown() {
     );
     assert_eq!(first[8]["kind"], "outside_window");
     // Only lanes that loaded count as traffic.
-    assert_eq!((&summary["loads"]["global"]["sectors"]["sum"], &summary["footprint"]["pages"]), (&json!(2), &json!(1)));
+    assert_eq!(
+        (&summary["loads"]["global"]["sectors"]["sum"], &summary["footprint"]["pages"]),
+        (&json!(2), &json!(1))
+    );
 }
 
 /// Only the first ten faults are listed.

@@ -9,11 +9,11 @@ mod tracez;
 use std::io::Cursor;
 use std::path::Path;
 
+use crate::model::{add_footprints, of_model};
+use crate::replays::loads_alone;
 use serde_json::Value;
 use warpload::memory::Fill;
 use warpload_replay::{ReplayData, ReplayOptions, replay};
-use crate::model::{add_footprints, of_model};
-use crate::replays::loads_alone;
 use warpload_trace::{BinaryTrace, ImportError, TraceWriter, import, import_from};
 
 type Writer = TraceWriter<Cursor<Vec<u8>>>;

@@ -43,8 +43,13 @@ fn samples_have_the_counts_of_an_independent_model() {
                     }
                 }
                 "per_pc" => {
-                    let sectors = |row: &Value| integer(row.get("all_sectors").unwrap_or(&row["sectors"]));
-                    assert_eq!(per_pc(expected, sectors), per_pc(&found["per_pc"], sectors), "{name}");
+                    let sectors =
+                        |row: &Value| integer(row.get("all_sectors").unwrap_or(&row["sectors"]));
+                    assert_eq!(
+                        per_pc(expected, sectors),
+                        per_pc(&found["per_pc"], sectors),
+                        "{name}"
+                    );
                 }
                 "kernels" => {
                     let kernels = expected.as_array().unwrap();
