@@ -141,10 +141,9 @@ impl Shape {
             0 => Status::Done,
             _ => Status::Failed,
         });
-        let shown = if self.by_launch { Cow::Borrowed(summary) } else { summary.by_kernel() };
         if let Some(target) = page {
-            let page = ReportPage::new(&shown).title(title).data(data);
-            target.write(html(&page).as_bytes())?;
+            let page = ReportPage::new(summary).by_launch(self.by_launch);
+            target.write(html(&page.title(title).data(data)).as_bytes())?;
         }
         let rows = TableRows { order: self.sort.unwrap_or_default(), most: self.top };
         match self.format {
@@ -152,7 +151,10 @@ impl Shape {
             Format::Csv => {
                 to.write(Escapes::Text, output, |to| replay_csv(summary, rows, to))?;
             }
-            Format::Text => to.text(&replay_text(&shown, rows, data), output)?,
+            Format::Text => {
+                let shown = if self.by_launch { Cow::Borrowed(summary) } else { summary.by_kernel() };
+                to.text(&replay_text(&shown, rows, data), output)?;
+            }
         }
         Ok(status)
     }

@@ -1,6 +1,5 @@
 //! [`Replayed`]: the result of a replay, merging and comparing.
 
-use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -118,10 +117,8 @@ impl Replayed {
     #[pyo3(signature = (*, by_launch = false))]
     fn page(&self, py: Python<'_>, by_launch: bool) -> String {
         py.detach(|| {
-            let all = &self.summary;
-            let shown = if by_launch { Cow::Borrowed(all) } else { all.by_kernel() };
             let [title, data] = &self.about;
-            html(&ReportPage::new(&shown).title(title).data(data))
+            html(&ReportPage::new(&self.summary).by_launch(by_launch).title(title).data(data))
         })
     }
 

@@ -63,8 +63,8 @@ fn a_selection_counts_its_accesses_alone() {
         let expected: Vec<&Value> = rows(&whole).iter().filter(|row| is_chosen(row)).collect();
         assert!(!expected.is_empty() && expected.len() < rows(&whole).len(), "{options:?}");
         assert_eq!(rows(&chosen).iter().collect::<Vec<_>>(), expected, "{options:?}");
-        let expected = expected.iter().map(|row| row["accesses"].as_u64().unwrap());
-        assert_eq!(accesses(&chosen), expected.sum(), "{options:?}");
+        let expected: u64 = expected.iter().map(|row| row["accesses"].as_u64().unwrap()).sum();
+        assert_eq!(accesses(&chosen), expected, "{options:?}");
         for same in ["instructions", "others"] {
             assert_eq!(chosen[same], whole[same], "{options:?} {same}");
         }

@@ -5,7 +5,6 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
-mod answers;
 mod browser;
 mod made;
 
@@ -64,6 +63,31 @@ fn assert_self_contained(html: &str) {
     assert_eq!(html.matches(" href=").count(), html.matches(" href=\"#").count());
 }
 
+/// The launches of a kernel are one row of the page, unless each is asked for; those of several summaries follow each
+/// other.
+#[test]
+fn launches_and_summaries_are_added_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let trace = at("transposes.wlt");
+    made::transposes(Path::new(&trace), 3, 4);
+    let one = at("one.json");
+    let replayed = ["replay", &trace, "--format", "json", "-o", &one];
+    crate::common::succeeded(crate::common::warpload().args(replayed));
+    let merged = |more: &[&str]| {
+        let page = at("page.html");
+        let merge = ["merge", &one, &one, "--html", &page];
+        crate::common::succeeded(crate::common::warpload().args(merge).args(more));
+        fs::read_to_string(page).unwrap()
+    };
+    let rows = |html: &str| html.matches("<tr id=\"row-").count();
+    let (whole, each) = (merged(&[]), merged(&["--by-launch"]));
+    assert_balanced(&whole);
+    assert_balanced(&each);
+    assert_eq!((rows(&whole), rows(&each)), (3 * 9, 6 * 9));
+    assert_eq!(accesses(&whole), accesses(&each));
+}
+
 /// Returns the values by which a table is sorted in the column `key`.
 fn column(html: &str, table: &str, key: &str) -> Vec<f64> {
     let table = &html[html.find(&format!("id=\"{table}\"")).unwrap()..];
@@ -88,10 +112,9 @@ fn column(html: &str, table: &str, key: &str) -> Vec<f64> {
     body.split("<tr").skip(1).map(value).collect()
 }
 
-/// Returns the loads of the btree's program counters.
-fn loads(html: &str) -> f64 {
-    let all = |table| column(html, table, "loads").iter().sum::<f64>();
-    all("program-counters") + all("local-loads")
+/// The accesses of the btree's instructions.
+fn accesses(html: &str) -> f64 {
+    column(html, "instructions", "accesses").iter().sum()
 }
 
 #[test]
@@ -100,25 +123,21 @@ fn a_real_trace() {
     assert_balanced(&html);
     assert_self_contained(&html);
     assert!(html.len() < 300_000, "{}", html.len());
-    for part in ["10,408", "18 %", "id=\"global\"", "class=\"heat\"", "0x7f1269c00000", "LDG.E"] {
+    for part in ["10,408 loads", "82 % of the load sectors", "LDG.E", "Footprint"] {
         assert!(html.contains(part), "{part}");
     }
     assert!(!html.contains("id=\"faults\""));
-    let global = |key| column(&html, "program-counters", key);
-    assert_eq!((global("loads").len(), global("loads").iter().sum::<f64>()), (133, 8480.0));
-    assert!(global("waste").is_sorted_by(|one, next| one >= next));
-    let local = |key| column(&html, "local-loads", key);
-    assert_eq!((local("loads").len(), local("loads").iter().sum::<f64>()), (9, 1928.0));
-    assert!(html.contains("1,928 loads touched 6,632 sectors, and 4,361 would do"));
-    assert_eq!(local("all").iter().sum::<f64>(), 6632.0);
+    let column = |key| column(&html, "instructions", key);
+    assert_eq!(column("accesses").len(), html.matches("<tr id=\"row-").count());
+    // In program order.
+    assert!(column("pc").is_sorted());
 }
 
-/// The page names what is not replayed.
+/// The page says how many instructions a replay knows but by their names.
 #[test]
 fn what_is_not_replayed_is_named() {
     let html = page(&["tests/independent/kernelslist.g"]);
-    assert!(html.contains("<dt>Not replayed</dt>"));
-    assert!(html.contains("<code>LDGSTS</code> 1<"));
+    assert!(html.contains("1 copy"), "the copy is an access");
 }
 
 #[test]
@@ -128,12 +147,9 @@ fn faults_and_names_that_are_markup() {
     assert_self_contained(&html);
     assert!(html.contains("&lt;script&gt;document.title=&#39;owned&#39;"));
     assert!(html.contains("gather&lt;int&gt;(T*) &amp; &quot;friends&quot;"));
-    // One drawing for each program counter with faults, 32 lanes each.
-    assert_eq!(html.matches("class=\"faulty\"").count(), 5);
-    assert_eq!(html.matches("<title>lane ").count(), 5 * 32);
-    assert!(html.contains("outside allocation: lanes 16–31"));
-    assert!(html.contains("lane 29: outside_allocation, misaligned_address at 0x30000001"));
-    assert!(html.contains("id=\"kernel-0\"") && html.contains("id=\"kernel-1\""));
+    // The first fault of each instruction that has some.
+    assert_eq!(html.matches("class=\"found faulty\"").count(), 5);
+    assert!(html.contains("0x30000001"));
 }
 
 #[test]
@@ -151,11 +167,11 @@ fn a_shard_is_shown_as_one() {
         let html = page(&[BTREE, &["--shard", shard]].concat());
         assert_balanced(&html);
         assert!(html.contains(&format!("shard {} of 3", &shard[..1])));
-        let some = loads(&html);
+        let some = accesses(&html);
         assert!(some > 0.0);
         all += some;
     }
-    assert_eq!(all, 10408.0);
+    assert_eq!(all, accesses(&page(BTREE)));
 }
 
 #[test]
@@ -175,10 +191,8 @@ fn the_page_stays_small_and_says_what_it_leaves_out() {
     let html = page(&[trace.to_str().unwrap()]);
     assert_balanced(&html);
     assert!(html.len() < 1_500_000, "{}", html.len());
-    let text =
-        "Of 1,800 program counters, the 300 that waste most sectors, and the first 111 of each";
+    let text = "Of 1,800 instructions, the 300 that cost most beyond the ideal, and the first 111 of each kernel.";
     assert!(html.contains(text));
-    assert!(html.contains("Of 9 launches with loads, the 6 that touch most sectors"));
     assert!(html.contains("LD.U.128 R4, [R1], P1"), "the SASS of the words");
 }
 
