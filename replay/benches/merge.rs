@@ -1,8 +1,8 @@
 //! What merging the summaries of 1,000 shards takes, level by level of a tree: `cargo bench --bench merge
 //! --features trace,simd`. The numbers are single runs, for docs/performance.md.
 //!
-//! The trace streams through memory, reads a large table at random and comes back to what it has read, in
-//! kernels that are longer than a shard. Summaries go through files, as on many machines.
+//! The trace streams through memory and reads a large table at random, in kernels
+//! that are longer than a shard. Summaries go through files, as on many machines.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a measure")]
 
@@ -40,11 +40,7 @@ fn main() {
         bytes.len() / 1_000_000
     );
     let trace = BinaryTrace::new(Arena::from(bytes)).unwrap();
-    for counts_reuse in [false, true] {
-        let options = ReplayOptions::new(ReplayData::Fill(Fill::Zero)).reuse(counts_reuse);
-        println!("\n{}", if counts_reuse { "with --reuse" } else { "without --reuse" });
-        tree(&trace, &options);
-    }
+    tree(&trace, &ReplayOptions::new(ReplayData::Fill(Fill::Zero)));
 }
 
 fn tree(trace: &BinaryTrace, options: &ReplayOptions<'_>) {

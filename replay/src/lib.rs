@@ -35,8 +35,6 @@ mod replayed;
 #[cfg(feature = "traces")]
 mod request;
 #[cfg(feature = "traces")]
-mod reuse;
-#[cfg(feature = "traces")]
 mod selected;
 #[cfg(feature = "traces")]
 mod statistics;
@@ -52,9 +50,9 @@ pub use self::costs::{BANKS, LoadCosts, SharedRules, Wavefront, shared_wavefront
 #[cfg(feature = "traces")]
 pub use self::counters::{
     Addition, ConstantCounts, CounterRow, FaultCounts, FootprintCounts, KnownSum, LdgstsCounts,
-    LoadCounts, LocalCounts, PcColumn, PcSharedCounts, PcSummary, PcValue, ReuseCounts,
-    SectorSummary, SharedCounts, SkippedCounts, SpaceCounts, TmaCounts, TrafficCounts,
-    UniformCounts, counters, pc_counters,
+    LoadCounts, LocalCounts, PcColumn, PcSharedCounts, PcSummary, PcValue, SectorSummary,
+    SharedCounts, SkippedCounts, SpaceCounts, TmaCounts, TrafficCounts, UniformCounts, counters,
+    pc_counters,
 };
 #[cfg(feature = "traces")]
 pub use self::executor::{ExecutedLoad, LoadExecutor};

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use crate::counters::{Counter, LoadCounts, PcCounts};
 use crate::footprint::Footprint;
-use crate::reuse::Reuse;
 
 /// The maximum number of faults and mismatches that are kept in full.
 pub(super) const KEPT: usize = 10;
@@ -13,7 +12,7 @@ pub(super) const KEPT: usize = 10;
 /// The counts of one kernel, or of a part of one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct KernelCounts {
-    /// Without derived counts: names, the footprint and reuse.
+    /// Without derived counts: names and the footprint.
     pub(super) counts: LoadCounts,
     /// Instructions that may be counted by name, keyed by operation.
     pub(super) others: BTreeMap<u16, u64>,
@@ -21,8 +20,6 @@ pub(super) struct KernelCounts {
     /// Counts of loads, stores, atomics and copies, ascending by program counter and operation. A list, because a
     /// tree's nodes have room for many rows, and a trace may have many kernels with one or two.
     pub(super) per_pc: Vec<((u32, u16), PcCounts)>,
-    /// The touches of lines, if requested.
-    pub(super) reuse: Reuse,
 }
 
 impl KernelCounts {
@@ -32,8 +29,8 @@ impl KernelCounts {
         self.others.add(&later.others);
         self.footprint.add(later.footprint);
         self.add_rows(later.per_pc);
-        self.reuse.add(later.reuse);
     }
+
     fn add_rows(&mut self, later: Vec<((u32, u16), PcCounts)>) {
         let known = self.per_pc.len();
         for (key, counts) in later {

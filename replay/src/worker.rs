@@ -13,7 +13,7 @@ use crate::observe::{ObservedAccess, ReplayObserver};
 use crate::options::{ReplayData, ReplayOptions};
 use crate::statistics::{KEPT, KernelCounts};
 use crate::summary::{Hex, LoadFault, ValueMismatch};
-use crate::traffic::{LINE_BYTES, Traffic};
+use crate::traffic::Traffic;
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{LaneAddresses, LaneFaultKind, LoadOp, Loaded, load};
 use warpload::machine::Misaligned;
@@ -248,9 +248,6 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
         let one = self.count(traced, operation.kind, traffic, &loaded, &spaces);
         if is_load {
             self.count_load(traced, operation, &loaded, traffic, &one, &spaces);
-            if self.options.counts_reuse() && !loaded.global.is_empty() {
-                self.touch(op, loaded.global);
-            }
         } else {
             self.count_skipped(operation.kind);
             self.count_store(operation.kind, op, &one);
@@ -475,15 +472,6 @@ impl<O: ReplayObserver> Worker<'_, '_, O> {
         } else {
             Traffic::of_lanes(addresses, global, width, &mut ())
         }
-    }
-
-    /// Counts the touches of a load's lines, for the distance to later touches.
-    pub(super) fn touch(&mut self, op: LoadOp, global: LaneMask) {
-        let rounded = |lane| GenericAddress(self.lanes.addresses.of(lane)).align_down(op.width).0;
-        let mut lines: Vec<u64> = global.lanes().map(|lane| rounded(lane) / LINE_BYTES).collect();
-        lines.sort_unstable();
-        lines.dedup();
-        self.counts.reuse.touch(&lines);
     }
 }
 

@@ -4,7 +4,7 @@ use super::memories::{constant, copies, global, local, shared, stores};
 use super::overview::{faults, kernel_table};
 use super::rows::{Rows, SPACES, listed, space};
 use super::text::{count, cut, escape};
-use super::{launch, overview, reuse};
+use super::{launch, overview};
 use crate::Survey;
 use warpload::memory::Fill;
 use warpload_ptx::machine::KernelResult;
@@ -27,14 +27,8 @@ pub fn html(page: &ReportPage<'_>) -> String {
     html += &overview::mismatches(page.summary);
     html += &filters(&context);
     html += &kernel_table(&context).unwrap_or_default();
-    let answers = [
-        global(&context),
-        stores(&context),
-        shared(&context),
-        local(&context),
-        constant(&context),
-        reuse::answer(&context),
-    ];
+    let answers =
+        [global(&context), stores(&context), shared(&context), local(&context), constant(&context)];
     let panels: Vec<Panel> =
         answers.into_iter().chain(copies(&context)).chain(faults(&context)).collect();
     // First, because the counts after a fault may be worth nothing.

@@ -33,8 +33,6 @@ mod picture;
 #[cfg(feature = "traces")]
 mod replay_text;
 #[cfg(feature = "traces")]
-mod reuse;
-#[cfg(feature = "traces")]
 mod rows;
 #[cfg(feature = "traces")]
 mod survey;

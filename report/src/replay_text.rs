@@ -9,7 +9,7 @@ use warpload::text::visible;
 use warpload_binary::names::Demangled;
 use warpload_replay::{
     KernelSummary, LoadCounts, PcColumn, PcSharedCounts, PcSummary, PcValue, ProgramCounter,
-    ReplayData, Replayed, ReuseCounts, SectorSummary, Summary, TrafficCounts,
+    ReplayData, Replayed, SectorSummary, Summary, TrafficCounts,
 };
 use warpload_trace::OperationKind;
 
@@ -210,7 +210,6 @@ fn facts<'s>(
         ("lanes", unattributable(counts)),
         ("checked", checked(counts)),
         ("values", not_compared(counts)),
-        ("reuse", counts.reuse.as_ref().map(reuse)),
         ("digest", Some(digest)),
     ];
     facts.extend(summary.notes.iter().map(|note| ("note", Some(visible(note).into_owned()))));
@@ -293,22 +292,6 @@ fn not_compared(counts: &LoadCounts) -> Option<String> {
     let is_there = counts.checked == 0 && counts.valued_loads > 0;
     is_there
         .then(|| format!("in the trace for {}, not compared", plural(counts.valued_loads, "load")))
-}
-
-/// The number of first touches of lines; for later touches, the distribution of loads since the touch before.
-fn reuse(reuse: &ReuseCounts) -> String {
-    let range = |bound: u64| match bound {
-        0..=2 => bound.to_string(),
-        _ => format!("{}..{bound}", bound / 2 + 1),
-    };
-    let again = reuse.buckets.iter();
-    let again = again.map(|(bound, touches)| format!("{}: {touches}", range(*bound)));
-    let again: Vec<String> = again.collect();
-    let again = match again.is_empty() {
-        true => "no other".to_owned(),
-        false => format!("loads since the one before: {}", again.join(", ")),
-    };
-    format!("{} first touches of lines; {again}", reuse.cold)
 }
 
 /// The first mismatches and faults.

@@ -67,13 +67,6 @@ impl Table {
         self.html += ">";
     }
 
-    /// Adds a row without a kernel.
-    pub(crate) fn row(&mut self, cells: &[Cell]) {
-        self.html += "<tr>";
-        cells.iter().for_each(|cell| self.cell(cell));
-        self.end();
-    }
-
     pub(crate) fn end(&mut self) {
         self.html += "</tr>\n";
     }

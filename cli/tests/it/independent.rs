@@ -113,7 +113,7 @@ impl Case {
     /// Returns what the replay prints.
     fn replay(&self, more: &[&str]) -> String {
         let mut command = crate::common::warpload();
-        command.args(["replay", &self.input, "--reuse", "--format", "json"]).args(self.data);
+        command.args(["replay", &self.input, "--format", "json"]).args(self.data);
         let ran = Ran::from(command.args(more).output().unwrap());
         assert_eq!(ran.status, self.status, "{}: {}", self.input, ran.stderr);
         ran.stdout
@@ -216,11 +216,11 @@ fn textbook_conflicts() {
     for (name, expected) in expected.as_object().unwrap() {
         let path = folder.join(format!("{name}.traceg"));
         let path = path.to_str().unwrap();
-        let replay = ["replay", path, "--reuse", "--format", "json"];
+        let replay = ["replay", path, "--format", "json"];
         let got = json(&crate::common::succeeded(crate::common::warpload().args(replay)));
         assert_agrees(&got, expected, name);
         if let Some(python) = &python {
-            assert_agrees(&script(python, &[path, "--reuse"]).unwrap(), expected, name);
+            assert_agrees(&script(python, &[path]).unwrap(), expected, name);
         }
     }
 }
@@ -229,7 +229,7 @@ fn textbook_conflicts() {
 fn the_script_still_prints_what_is_expected() {
     let Ok(python) = std::env::var("WARPLOAD_PYTHON") else { return };
     for case in cases() {
-        let arguments = [&[case.input.as_str(), "--reuse"], case.data].concat();
+        let arguments = [&[case.input.as_str()], case.data].concat();
         if let Some(printed) = script(&python, &arguments) {
             assert_eq!(printed, case.expected(), "{}", case.input);
         }

@@ -154,7 +154,6 @@ class Counts:
     constant: Constant
     stores: Traffic | None
     atomics: Traffic | None
-    reuse: Mapping[str, Any] | None = dataclasses.field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)

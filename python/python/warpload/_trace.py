@@ -181,7 +181,7 @@ class Trace:
         **options
             The options of ``warpload replay``: the memory that loads read (``image``, ``fill``, ``address_bits``,
             ``shared_window``, ``local_window``), the loads to count (``kernel``, ``pc``, ``opcode``, ``space``), and
-            ``threads``, ``reuse``, ``merge_pairs``, ``cubin``, ``demangle``.
+            ``threads``, ``merge_pairs``, ``cubin``, ``demangle``.
 
         Raises
         ------

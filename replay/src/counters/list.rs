@@ -77,8 +77,6 @@ json_counters! {
         stores: Option<TrafficCounts>, "", serde(default);
         /// Atomics in every memory.
         atomics: Option<TrafficCounts>, "", serde(default);
-        /// The number of loads between touches of a line; only with `--reuse`.
-        reuse: Option<ReuseCounts>, "", serde(default);
     }
 }
 
@@ -349,50 +347,6 @@ impl Counter for FootprintCounts {
             ("lines", "lines of 128 bytes", "Distinct lines."),
         ] {
             row.inner(key, unit, documentation, |row| list.push(row.is(Addition::Distinct)));
-        }
-    }
-
-    fn put(&self, _: &mut Vec<u64>) {}
-
-    fn take(_: &mut Slots<'_>) -> Self {
-        Self::default()
-    }
-}
-
-/// For each touch of a 128-byte line of global memory by a load, the loads of global memory since the kernel's previous
-/// touch of that line.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct ReuseCounts {
-    /// A histogram of the distances. A pair (2^k, n) counts n touches at a distance above 2^(k-1), up to 2^k loads; the
-    /// distance to the previous load is 1. Ascending, without empty buckets.
-    pub buckets: Vec<(u64, u64)>,
-    /// First touches.
-    pub cold: u64,
-}
-
-/// Adds the counts of another kernel. For parts of one kernel, [`Reuse`](crate::reuse::Reuse) adds the lines.
-impl Counter for ReuseCounts {
-    const IS_EXTRA: bool = true;
-
-    fn add(&mut self, other: &Self) {
-        let mut sums: BTreeMap<u64, u64> = self.buckets.iter().copied().collect();
-        Counter::add(&mut sums, &other.buckets.iter().copied().collect());
-        self.buckets = sums.into_iter().collect();
-        self.cold.add(&other.cold);
-    }
-
-    fn rows(row: &Row<'_>, list: &mut Vec<CounterRow>) {
-        row.object(list);
-        for (key, documentation) in [
-            (
-                "buckets",
-                "Pairs of a number of loads, a power of 2, and the touches with so many since the one before.",
-            ),
-            ("cold", "First touches."),
-        ] {
-            row.inner(key, "touches", documentation, |row| list.push(row.is(Addition::Reuse)));
         }
     }
 

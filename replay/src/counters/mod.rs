@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 
 pub use self::list::{
     ConstantCounts, FaultCounts, FootprintCounts, LdgstsCounts, LoadCounts, LocalCounts, PcColumn,
-    PcSharedCounts, PcSummary, PcValue, ReuseCounts, SectorSummary, SharedCounts, SkippedCounts,
-    SpaceCounts, TmaCounts, TrafficCounts, UniformCounts,
+    PcSharedCounts, PcSummary, PcValue, SectorSummary, SharedCounts, SkippedCounts, SpaceCounts,
+    TmaCounts, TrafficCounts, UniformCounts,
 };
 pub(crate) use self::list::{PcCounts, Spread, present};
 
@@ -30,8 +30,6 @@ pub enum Addition {
     ByName,
     /// The size of the union of two sets, which are kept.
     Distinct,
-    /// By the first and last touch of each line, which are kept.
-    Reuse,
     /// Derived instead of added: the mean of two other counters.
     Mean,
 }
@@ -46,7 +44,6 @@ impl Addition {
             Self::Most => "most",
             Self::ByName => "sum by name",
             Self::Distinct => "union",
-            Self::Reuse => "in order",
             Self::Mean => "mean",
         }
     }

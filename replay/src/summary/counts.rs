@@ -201,7 +201,6 @@ impl Replayed<'_> {
             complete: contents.complete.then_some(true),
             notes: contents.notes.clone(),
             selected: self.options().get_selection().map(|selection| selection.selected.clone()),
-            counts_reuse: self.options().counts_reuse(),
         }
     }
 
@@ -284,7 +283,6 @@ pub(super) struct About {
     pub(super) complete: Option<bool>,
     pub(super) notes: Vec<String>,
     pub(super) selected: Option<Selected>,
-    pub(super) counts_reuse: bool,
 }
 
 /// The instruction of a row and its source line, as in [`PcSummary`].
@@ -323,7 +321,7 @@ pub(super) struct Sums {
 
 impl Sums {
     pub(super) fn new(about: About) -> Self {
-        let whole = load_counts(&KernelCounts::default(), &about, |_| None);
+        let whole = load_counts(&KernelCounts::default(), |_| None);
         Self { about, whole, footprint: Footprint::default(), kernels: Vec::new() }
     }
 
@@ -335,7 +333,7 @@ impl Sums {
         kernel: &KernelCounts,
         operation: impl Fn(u16) -> Option<&'o MemoryOperation>,
     ) {
-        let counts = load_counts(kernel, &self.about, operation);
+        let counts = load_counts(kernel, operation);
         self.whole.add(&counts);
         self.footprint.lines |= &kernel.footprint.lines;
         self.kernels.push(KernelSummary { name, demangled, counts: shown(counts) });
@@ -373,10 +371,9 @@ fn footprint(footprint: &Footprint) -> FootprintCounts {
     FootprintCounts { pages: footprint.pages().len(), lines: footprint.lines.len() }
 }
 
-/// A kernel's counts, completed by counts that derive from its rows, sets and touches.
+/// A kernel's counts, completed by counts that derive from its rows and sets.
 fn load_counts<'o>(
     kernel: &KernelCounts,
-    about: &About,
     operation: impl Fn(u16) -> Option<&'o MemoryOperation>,
 ) -> LoadCounts {
     let mut by_opcode = BTreeMap::new();
@@ -401,7 +398,6 @@ fn load_counts<'o>(
         stores: Some(counts.stores.unwrap_or_default()),
         atomics: Some(counts.atomics.unwrap_or_default()),
         footprint: footprint(&kernel.footprint),
-        reuse: about.counts_reuse.then(|| kernel.reuse.counts()),
         ..counts
     }
 }

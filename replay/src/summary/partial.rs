@@ -22,7 +22,6 @@ use super::treemap::{read, write};
 use super::{LoadFault, ValueMismatch};
 use crate::counters::{Counter, LoadCounts, PcCounts, paths, present, put, take};
 use crate::footprint::Footprint;
-use crate::reuse::Reuse;
 use crate::statistics::KernelCounts;
 use warpload::memory::AddressSpace;
 use warpload_binary::sass::SourceLine;
@@ -164,15 +163,12 @@ impl PartialSummary {
         }
         let pairs = SumPairs::new();
         for kernel in self.kernels.values() {
-            let KernelCounts { others, per_pc, reuse, .. } = &kernel.counts;
+            let KernelCounts { others, per_pc, .. } = &kernel.counts;
             let numbers = others.keys().chain(per_pc.iter().map(|((_, number), _)| number));
             if !numbers.into_iter().all(|number| self.operations.contains_key(number))
                 || !kernel.code.keys().all(|row| kernel.counts.row(row).is_some())
             {
                 return Err("a row has an operation that is not in `operations`");
-            }
-            if !self.about.counts_reuse && *reuse != Reuse::default() {
-                return Err("a kernel has reuse, which was not counted");
             }
             if !pairs.agree(&kernel.counts, &self.operations) {
                 return Err("the counts of a kernel are not the sums of its rows");
@@ -393,20 +389,8 @@ struct KernelJson {
     /// The lines that its loads touched. The pages derive from them.
     #[serde(default, skip_serializing_if = "Set::is_empty")]
     lines: Set,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    reuse: Option<ReuseJson>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     rows: Vec<RowJson>,
-}
-
-/// The reuse counts: the loads, the base64 of the touches of each line, and the distances.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ReuseJson {
-    loads: u64,
-    #[serde(serialize_with = "write_base64", deserialize_with = "read_base64")]
-    touches: Vec<u8>,
-    distances: Vec<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -433,7 +417,7 @@ struct RowJson {
 
 impl KernelJson {
     fn of(number: usize, kernel: &PartialKernel) -> Self {
-        let KernelCounts { counts, others, footprint, per_pc, reuse } = &kernel.counts;
+        let KernelCounts { counts, others, footprint, per_pc } = &kernel.counts;
         let row = |((pc, operation), counts): &((u32, u16), PcCounts)| {
             let (pc, operation) = (*pc, *operation);
             let code = kernel.code.get(&(pc, operation)).cloned().unwrap_or_default();
@@ -455,10 +439,6 @@ impl KernelJson {
                 ptx_column,
             }
         };
-        let reuse = (*reuse != Reuse::default()).then(|| {
-            let (loads, touches, distances) = reuse.parts();
-            ReuseJson { loads, touches: write_touches(&touches), distances }
-        });
         Self {
             number,
             name: Arc::clone(&kernel.name),
@@ -466,7 +446,6 @@ impl KernelJson {
             counts: put(counts),
             others: others.clone(),
             lines: Set(footprint.lines.clone()),
-            reuse,
             rows: per_pc.iter().map(row).collect(),
         }
     }
@@ -490,17 +469,11 @@ impl KernelJson {
                 code.insert(key, known);
             }
         }
-        let lines = self.lines.0;
-        let reuse = self.reuse.map(|ReuseJson { loads, touches, distances }| {
-            let touches = read_touches(&touches, loads)?;
-            Reuse::of(loads, &lines, &touches, distances)
-        });
         let counts = KernelCounts {
             counts: take(&self.counts).ok_or("a kernel has other counters")?,
             others: self.others,
             per_pc,
-            reuse: reuse.unwrap_or_else(|| Some(Reuse::default())).ok_or("invalid reuse")?,
-            footprint: Footprint { lines },
+            footprint: Footprint { lines: self.lines.0 },
         };
         Ok(PartialKernel { name: self.name, demangled: self.demangled, counts, code })
     }
@@ -581,65 +554,6 @@ fn write_base64<S: Serializer>(bytes: &impl AsRef<[u8]>, serializer: S) -> Resul
     serializer.serialize_str(&BASE64.encode(bytes))
 }
 
-/// Encodes the touches of each line as two numbers: the difference between its first load and the previous line's, with
-/// the sign in the lowest bit, and the difference between its last load and its first. Numbers are LEB128: 7 bits a
-/// byte, lowest first, with the highest bit set if another byte follows.
-fn write_touches(lines: &[(u64, u64)]) -> Vec<u8> {
-    let mut touches = Vec::new();
-    let mut before = 0;
-    for &(first, last) in lines {
-        let step = first.wrapping_sub(before).cast_signed();
-        write_number((step << 1 ^ step >> 63).cast_unsigned(), &mut touches);
-        write_number(last - first, &mut touches);
-        before = first;
-    }
-    touches
-}
-
-/// Decodes [`write_touches`]; `None` unless all touches are by the loads 1 to `loads`.
-fn read_touches(mut bytes: &[u8], loads: u64) -> Option<Vec<(u64, u64)>> {
-    let mut lines = Vec::new();
-    let mut before = 0u64;
-    while !bytes.is_empty() {
-        let step = read_number(&mut bytes)?;
-        let step = (step >> 1).cast_signed() ^ -((step & 1).cast_signed());
-        let first = before.wrapping_add_signed(step);
-        let last = first.checked_add(read_number(&mut bytes)?)?;
-        if first == 0 || last > loads {
-            return None;
-        }
-        lines.push((first, last));
-        before = first;
-    }
-    Some(lines)
-}
-
-fn write_number(mut number: u64, to: &mut Vec<u8>) {
-    while number >= 0x80 {
-        to.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    to.push(number as u8);
-}
-
-/// Reads a number in its shortest encoding.
-fn read_number(bytes: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..u64::BITS).step_by(7) {
-        let (byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        let bits = u64::from(byte & 0x7f);
-        if bits << shift >> shift != bits {
-            return None;
-        }
-        number |= bits << shift;
-        if byte & 0x80 == 0 {
-            return (shift == 0 || bits != 0).then_some(number);
-        }
-    }
-    None
-}
-
 /// The replay and the shards of a partial summary. Reading it from JSON is faster than reading the summary, because it
 /// skips the kernels.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -704,50 +618,5 @@ mod hexadecimal {
         u32::from_str_radix(&text, 16).ok().filter(|_| is_plain).ok_or_else(|| {
             D::Error::custom(format_args!("{text:?} as checksum; expected 8 hexadecimal digits"))
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn number() -> impl Strategy<Value = u64> {
-        (any::<u64>(), 0..64u32).prop_map(|(number, shift)| number >> shift)
-    }
-
-    proptest! {
-        #[test]
-        fn numbers_are_read_back(number in number()) {
-            let mut bytes = Vec::new();
-            write_number(number, &mut bytes);
-            prop_assert_eq!(read_number(&mut &bytes[..]), Some(number));
-        }
-
-        #[test]
-        fn touches_are_read_back(lines in prop::collection::vec((number(), number()), 0..20)) {
-            let touches = lines.iter().map(|(one, other)| (*one.min(other), *one.max(other)));
-            let lines: Vec<_> = touches.filter(|(first, _)| *first > 0).collect();
-            let loads = lines.iter().map(|(_, last)| *last).max().unwrap_or(0);
-            prop_assert_eq!(read_touches(&write_touches(&lines), loads), Some(lines));
-        }
-
-        #[test]
-        fn any_bytes_are_touches_in_their_form_or_refused(bytes: Vec<u8>, loads in number()) {
-            if let Some(lines) = read_touches(&bytes, loads) {
-                prop_assert_eq!(write_touches(&lines), bytes);
-            }
-        }
-    }
-
-    #[test]
-    fn longer_forms_and_other_loads_are_refused() {
-        let read = |bytes: &[u8]| read_touches(bytes, 5);
-        assert_eq!(read(&[2, 4]), Some(vec![(1, 5)]));
-        // In order: two bytes for a number that fits one, load 6 of 5, load 0, half of a pair, and more than 64 bits.
-        for bytes in [&[0x82, 0, 4][..], &[2, 5], &[0, 0], &[1, 0], &[2], &[2, 4, 2], &[0xff; 11]] {
-            assert_eq!(read(bytes), None, "{bytes:?}");
-        }
     }
 }

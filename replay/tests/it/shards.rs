@@ -29,8 +29,8 @@ fn shards(trace: &BinaryTrace, count: u64) -> Vec<PartialSummary> {
 
 /// The keys of a partial summary, in the order in which they are written.
 const KEYS: &str = "partial replay first last of of_kernels counters pc_counters about digest complete notes selected \
-    counts_reuse first_faults first_mismatches operations record kernel pc lane kind address register \
-    expected got operation kernels number name demangled counts others lines reuse loads touches distances rows sass \
+    first_faults first_mismatches operations record kernel pc lane kind address register \
+    expected got operation kernels number name demangled counts others lines rows sass \
     source source_line checksum";
 
 /// Writes JSON with the keys in their order.
@@ -175,7 +175,7 @@ fn partials_that_disagree_are_not_merged() {
     let mut items = random_items(17, 200);
     items.retain(|item| !matches!(item, Item::Kernel(_)));
     let trace = open(&write(&items));
-    let options = options(2, true);
+    let options = options(2);
     let shard = |i| replay(&trace, &options.shard(Shard::new(i, 2))).unwrap().partial().unwrap();
     let parts = [shard(0), shard(1)];
     let changes: &[(&str, Value)] = &[
@@ -202,11 +202,6 @@ fn partials_that_disagree_are_not_merged() {
         ("/kernels/0/lines", value!("AAAAAAAAAAA=")),
         ("/kernels/0/lines", value!("//////////8=")),
         ("/kernels/0/lines", value!("no base64")),
-        ("/kernels/0/reuse/loads", value!(0)),
-        ("/kernels/0/reuse/touches", value!("")),
-        ("/kernels/0/reuse/touches", value!("AA==")),
-        ("/kernels/0/reuse/distances", value!([0])),
-        ("/about/counts_reuse", value!(false)),
         ("/about/digest", value!(null)),
         ("/operations", value!([])),
         ("/operations/0/3", value!("nowhere")),
@@ -411,10 +406,10 @@ fn parts_of_another_version_are_refused_as_such() {
 }
 
 /// Returns options that add state to partial summaries, each with every other.
-fn options(kind: usize, counts_reuse: bool) -> ReplayOptions<'static> {
+fn options(kind: usize) -> ReplayOptions<'static> {
     let data = [ReplayData::Absent, ReplayData::Fill(Fill::Zero), ReplayData::Fill(Fill::Address)]
         [kind % 3];
-    ReplayOptions::new(data).reuse(counts_reuse)
+    ReplayOptions::new(data)
 }
 
 /// Merges neighbours at random until one is left; what is merged is read from its JSON, as a file would
@@ -450,10 +445,8 @@ fn any_tree_of_merges_has_the_same_bytes() {
             selected: Selected { pc: Some("0..2000".to_owned()), ..Selected::default() },
             ..Selection::default()
         };
-        let counts_reuse = case % 2 == 0;
-        let options = options(case as usize, counts_reuse)
-            .select((case % 5 == 0).then_some(&selection))
-            .local_window(
+        let options =
+            options(case as usize).select((case % 5 == 0).then_some(&selection)).local_window(
                 (case % 7 == 0)
                     .then_some(warpload::memory::Window { base: 0xd000_0000, size: 0x0100_0000 }),
             );

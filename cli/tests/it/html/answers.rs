@@ -1,12 +1,8 @@
 //! The answers of the page: what each says, and that all are there without a script.
 
-use warpload_replay::{ReplayData, ReplayOptions};
-use warpload_report::{ReportPage, html, survey};
-use warpload_trace::BinaryTrace;
-
 use crate::html::{assert_balanced, assert_self_contained, column, made, page};
 
-const ANSWERS: [&str; 6] = ["global", "stores", "shared", "local", "constant", "reuse"];
+const ANSWERS: [&str; 5] = ["global", "stores", "shared", "local", "constant"];
 
 fn transposes(kernels: u64, warps: u64) -> String {
     let folder = tempfile::tempdir().unwrap();
@@ -45,7 +41,6 @@ fn each_memory_has_its_answer() {
     assert_eq!(html.matches("title=\"bank ").count(), 32);
     assert_eq!(html.matches(": 32 words\">25</td>").count(), 4);
     assert_eq!(html.matches(": 0 words\">0</td>").count(), 28);
-    assert!(html.contains("Not counted: the option --reuse"));
 }
 
 #[test]
@@ -87,24 +82,4 @@ fn a_thousand_kernels_stay_small() {
     let more = transposes(3000, 1);
     assert!(more.contains("Of 3,000 kernels, the 1,000 with most accesses."));
     assert!(more.len() < 3_000_000, "{}", more.len());
-}
-
-#[test]
-fn reuse_is_drawn_if_it_was_counted() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("transposes.wlt");
-    made::transposes(&path, 2, 8);
-    let trace = BinaryTrace::open(&path).unwrap();
-    let options = ReplayOptions::new(ReplayData::Absent).reuse(true);
-    let (replayed, survey) = survey(&trace, &options).unwrap();
-    let summary = replayed.summary();
-    let html = html(&ReportPage::new(&replayed, &summary, &survey));
-    assert_balanced(&html);
-    let reuse = summary.counts.reuse.as_ref().unwrap();
-    let touches = column(&html, "reuse-distances", "touches");
-    let all = reuse.cold + reuse.buckets.iter().map(|(_, touches)| touches).sum::<u64>();
-    assert_eq!(touches.iter().sum::<f64>(), all as f64);
-    assert_eq!(*touches.last().unwrap(), reuse.cold as f64);
-    let by_kernel = column(&html, "reuse-kernels", "touches");
-    assert_eq!((by_kernel.len(), by_kernel.iter().sum::<f64>()), (2, all as f64));
 }
