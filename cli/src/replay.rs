@@ -18,7 +18,7 @@ use warpload_binary::names::Demangled;
 use warpload_replay::{
     PartialSummary, ReplayError, ReplayOptions, ReplayRequest, Replayed, replay,
 };
-use warpload_report::{ReportPage, TableOrder, TableRows, html, replay_csv, replay_text, survey};
+use warpload_report::{ReportPage, TableOrder, TableRows, html, replay_csv, replay_text};
 use warpload_trace::{BinaryTrace, Shard};
 
 /// Execute every load of a trace and report costs, faults and wrong values
@@ -149,23 +149,18 @@ pub(crate) fn execute(
     let bar = io::progress_bar(progress, block_bytes(&trace), path);
     let observe = |bytes| bar.inc(bytes);
     let options = options.shard(*shard).on_progress(&observe);
-    let replayed = request.on_threads(|| {
-        if page.is_none() {
-            return Ok((replay(&trace, &options)?, None));
-        }
-        survey(&trace, &options).map(|(replayed, survey)| (replayed, Some(survey)))
-    });
-    let (replayed, survey) = replayed.map_err(with_hint).with_context(|| io::name(path))?;
+    let replayed = request.on_threads(|| replay(&trace, &options));
+    let replayed = replayed.map_err(with_hint).with_context(|| io::name(path))?;
     bar.finish();
     if let Some(nothing) = replayed.nothing_selected() {
         return Ok(output.fail(Status::Failed, nothing)?);
     }
-    if let (Some(page_to), Some(survey)) = (page, survey) {
+    if let Some(page_to) = page {
         let title = path.file_name().unwrap_or_default().to_string_lossy();
         let image =
             request.image.as_ref().map(|manifest| format!("memory image {}", manifest.display()));
         let summary = replayed.summary();
-        let mut page = ReportPage::new(&replayed, &summary, &survey).title(&title);
+        let mut page = ReportPage::new(&replayed, &summary).title(&title);
         if let Some(image) = &image {
             page = page.data(image);
         }

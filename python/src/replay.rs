@@ -11,7 +11,7 @@ use pyo3::types::{PyBytes, PyDict};
 use warpload::json::write_line;
 use warpload::memory::Memory as Bytes;
 use warpload_replay::{Comparison, PartialError, PartialSummary, ReplayRequest, Summary, replay};
-use warpload_report::{ReportPage, html, survey};
+use warpload_report::{ReportPage, html};
 use warpload_trace::{BinaryTrace, Shard};
 
 use crate::error::{ErrorKind, Failure, error};
@@ -76,22 +76,17 @@ impl ReplayTask {
             .shard(*shard)
             .on_progress(&observe)
             .interrupt(&*shared.interrupt);
-        let replayed = request.on_threads(|| {
-            if page.is_none() {
-                return Ok((replay(trace, &options)?, None));
-            }
-            survey(trace, &options).map(|(replayed, survey)| (replayed, Some(survey)))
-        });
-        let (replayed, survey) = replayed.map_err(|error| Failure::of_file(&error, path))?;
+        let replayed = request.on_threads(|| replay(trace, &options));
+        let replayed = replayed.map_err(|error| Failure::of_file(&error, path))?;
         if let Some(nothing) = replayed.nothing_selected() {
             return Err(Failure::of(&nothing, ErrorKind::Selection));
         }
         notes.extend(replayed.remarks().iter().map(ToString::to_string));
         let summary = replayed.summary();
-        let page = page.as_ref().zip(survey).map(|(title, survey)| {
+        let page = page.as_ref().map(|title| {
             let data =
                 request.image.as_ref().map(|image| format!("memory image {}", image.display()));
-            let mut page = ReportPage::new(&replayed, &summary, &survey).title(title);
+            let mut page = ReportPage::new(&replayed, &summary).title(title);
             if let Some(data) = &data {
                 page = page.data(data);
             }

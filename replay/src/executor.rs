@@ -153,7 +153,7 @@ impl<'a> LoadExecutor<'a> {
         let is_global = record.has_addresses() && operation.reaches_global();
         let global = is_global
             .then(|| Traffic::of_lanes(&lanes.addresses, loaded.global, op.width, &mut ()));
-        let SpaceCosts { shared, local, constant } = SpaceCosts::new(
+        let SpaceCosts { shared, local, constant, .. } = SpaceCosts::new(
             self.options.get_shared_rules(),
             op,
             served & !loaded.global,

@@ -3,7 +3,6 @@
 
 use roaring::RoaringTreemap;
 
-use super::observe::ReplayObserver;
 use super::traffic::{LINE_BYTES, TouchSink};
 
 /// Bytes of a page of global memory.
@@ -160,21 +159,15 @@ impl LineCollector {
     }
 }
 
-/// For loads: collects lines, and shows sectors to an observer.
-impl<O: ReplayObserver> TouchSink for (&mut LineCollector, &mut O) {
+impl TouchSink for LineCollector {
     #[inline]
     fn add_line(&mut self, line: u64) {
-        self.0.add(line);
+        self.add(line);
     }
 
     #[inline]
     fn add_lines(&mut self, first: u64, last: u64) {
-        self.0.add_range(first, last);
-    }
-
-    #[inline]
-    fn add_sectors(&mut self, line: u64, sectors: u64) {
-        self.1.sectors(line, sectors);
+        self.add_range(first, last);
     }
 }
 

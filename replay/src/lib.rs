@@ -1,8 +1,8 @@
 //! Replays binary traces: executes every load, and counts, checks and digests it, block by block and in parallel.
 //!
 //! [`replay`] returns a [`Replayed`], and its [`Summary`] holds the results. A replay of one shard gives a
-//! [`PartialSummary`]; partial summaries merge into the summary of the whole. A [`ReplayObserver`] sees each access of
-//! a replay, and a [`LoadExecutor`] executes one load at a time. `warpload-report` shows a replay as a page of HTML.
+//! [`PartialSummary`]; partial summaries merge into the summary of the whole. A
+//! [`LoadExecutor`] executes one load at a time. `warpload-report` shows a replay as a page of HTML.
 //!
 //! Without the feature `traces`, only [`LoadCosts`] and [`LanePattern`] remain. They build for WebAssembly, because
 //! they need no C library.
@@ -23,8 +23,6 @@ mod executor;
 mod footprint;
 #[cfg(feature = "traces")]
 mod glob;
-#[cfg(feature = "traces")]
-mod observe;
 #[cfg(feature = "traces")]
 mod options;
 mod pattern;
@@ -49,10 +47,10 @@ pub use self::code::{CodeCheck, CodeMismatch};
 pub use self::costs::{BANKS, LoadCosts, SharedRules, Wavefront, shared_wavefronts};
 #[cfg(feature = "traces")]
 pub use self::counters::{
-    Addition, ConstantCounts, CounterRow, FaultCounts, FootprintCounts, KnownSum, LdgstsCounts,
-    LoadCounts, LocalCounts, PcColumn, PcSharedCounts, PcSummary, PcValue, SectorSummary,
-    SharedCounts, SkippedCounts, SpaceCounts, TmaCounts, TrafficCounts, UniformCounts, counters,
-    pc_counters,
+    Addition, ConstantCounts, CounterRow, FaultCounts, FirstFault, FootprintCounts, KnownSum,
+    LdgstsCounts, LoadCounts, LocalCounts, PcColumn, PcSharedCounts, PcSummary, PcValue,
+    SectorSummary, SharedCounts, SkippedCounts, SpaceCounts, TmaCounts, TrafficCounts,
+    UniformCounts, counters, pc_counters,
 };
 #[cfg(feature = "traces")]
 pub use self::executor::{ExecutedLoad, LoadExecutor};
@@ -61,14 +59,12 @@ pub use self::footprint::PAGE_BYTES;
 #[cfg(feature = "traces")]
 pub use self::glob::{OpcodePattern, OpcodePatternError};
 #[cfg(feature = "traces")]
-pub use self::observe::{ObservedAccess, ReplayObserver};
-#[cfg(feature = "traces")]
 pub use self::options::{ReplayData, ReplayOptions};
 pub use self::pattern::{LanePattern, PatternError, PatternErrorKind};
 #[cfg(feature = "traces")]
 pub use self::remarks::ReplayRemark;
 #[cfg(feature = "traces")]
-pub use self::replayed::{Replayed, replay, replay_observed};
+pub use self::replayed::{Replayed, replay};
 #[cfg(feature = "traces")]
 pub use self::request::{FillWord, ImageConflict, PcRange, PcRangeError, ReplayRequest, SpaceWord};
 #[cfg(feature = "traces")]

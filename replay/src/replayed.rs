@@ -7,7 +7,6 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::counters::PcCounts;
-use crate::observe::ReplayObserver;
 use crate::options::{ReplayData, ReplayOptions};
 use crate::statistics::{KEPT, KernelCounts};
 use crate::summary::{LoadFault, ValueMismatch};
@@ -42,27 +41,13 @@ pub fn replay<'a>(
     trace: &'a BinaryTrace,
     options: &ReplayOptions<'a>,
 ) -> Result<Replayed<'a>, ReplayError> {
-    replay_observed(trace, options, || ()).map(|(replayed, ())| replayed)
-}
-
-/// Replays a trace like [`replay`], and shows each access to observers. `new` makes one or more for each thread. They
-/// are joined in trace order.
-///
-/// # Errors
-/// Returns the errors of [`replay`].
-pub fn replay_observed<'a, O: ReplayObserver>(
-    trace: &'a BinaryTrace,
-    options: &ReplayOptions<'a>,
-    new: impl Fn() -> O + Sync,
-) -> Result<(Replayed<'a>, O), ReplayError> {
     let walk = Walk::new(trace, options)?;
-    let blank = || WorkerCounts::new(new());
     // A thread visits the blocks of a run in order, and runs are added in order. Collected results thus stay in trace
     // order.
     let found = walk
         .blocks
         .par_iter()
-        .try_fold(blank, |mut part, (raw, records)| {
+        .try_fold(WorkerCounts::new, |mut part, (raw, records)| {
             if walk.options.is_interrupted() {
                 return Err(ReplayError::Interrupted);
             }
@@ -73,11 +58,11 @@ pub fn replay_observed<'a, O: ReplayObserver>(
             part.add(later);
             Ok(part)
         });
-    let mut found = found.unwrap_or_else(|| Ok(blank()))?;
+    let mut found = found.unwrap_or_else(|| Ok(WorkerCounts::new()))?;
     found.end_kernel();
-    let WorkerCounts { kernels, digest, faults, mismatches, observer, .. } = found;
+    let WorkerCounts { kernels, digest, faults, mismatches, .. } = found;
     let digest = options.has_data().then_some(digest);
-    Ok((Replayed { walk, kernels, digest, faults, mismatches }, observer))
+    Ok(Replayed { walk, kernels, digest, faults, mismatches })
 }
 
 impl<'a> Replayed<'a> {
@@ -103,13 +88,6 @@ impl<'a> Replayed<'a> {
         }
     }
 
-    /// Returns the numbers of the pages of global memory that a kernel's loads touched, ascending: addresses divided by
-    /// [`PAGE_BYTES`](super::PAGE_BYTES). Empty if there is no such kernel.
-    pub fn pages(&self, kernel: usize) -> impl Iterator<Item = u64> {
-        let counts = u32::try_from(kernel).ok().and_then(|kernel| self.kernels.get(&kernel));
-        counts.into_iter().flat_map(|counts| counts.footprint.pages())
-    }
-
     /// The counts of each kernel's program counters and operations: loads, stores, atomics and copies. Ordered by
     /// kernel, program counter and operation.
     pub(super) fn per_pc(&self) -> impl Iterator<Item = (usize, u32, u16, &PcCounts)> {
@@ -120,7 +98,7 @@ impl<'a> Replayed<'a> {
     }
 }
 
-impl<O: ReplayObserver> WorkerCounts<O> {
+impl WorkerCounts {
     /// Replays some memory instructions of a block. Blocks must come in trace order.
     fn visit(
         &mut self,
@@ -168,7 +146,6 @@ impl<O: ReplayObserver> WorkerCounts<O> {
         self.faults.truncate(KEPT);
         self.mismatches.extend(later.mismatches);
         self.mismatches.truncate(KEPT);
-        self.observer.join(later.observer);
     }
 }
 

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::costs::{AccessCost, SpaceCosts};
-use crate::counters::{Counter, FaultCounts, PcCounts, Spread, TmaCounts, TrafficCounts};
+use crate::costs::SpaceCosts;
+use crate::counters::{
+    Counter, FaultCounts, FirstFault, PcCounts, Spread, TmaCounts, TrafficCounts,
+};
 use crate::footprint::LineCollector;
-use crate::observe::{ObservedAccess, ReplayObserver};
 use crate::options::{ReplayData, ReplayOptions};
 use crate::statistics::{KEPT, KernelCounts};
 use crate::summary::{Hex, LoadFault, ValueMismatch};
@@ -18,19 +19,18 @@ use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{LaneAddresses, LaneFaultKind, LoadOp, Loaded, load};
 use warpload::machine::Misaligned;
 use warpload::memory::{
-    AddressMap, AddressSpace, GenericAddress, LoadMemory, Space, WarpAddresses, Width, Window, mix,
+    AddressSpace, GenericAddress, LoadMemory, Space, WarpAddresses, Width, Window, mix,
 };
 use warpload::simd::vectorized;
 use warpload_trace::binary::{BlockBuffers, MemoryRecord, TraceBlock, TraceError};
 use warpload_trace::{MemoryOperation, OperationKind};
 
 /// The results for some of the blocks. The size depends on these blocks' kernels, not on all kernels.
-pub(super) struct WorkerCounts<O> {
+pub(super) struct WorkerCounts {
     pub(super) kernels: BTreeMap<u32, KernelCounts>,
     pub(super) digest: u64,
     pub(super) faults: Vec<LoadFault>,
     pub(super) mismatches: Vec<ValueMismatch>,
-    pub(super) observer: O,
     /// The lines that loads of the current kernel touch. One collector serves block after block, because a loop touches
     /// the same lines in many.
     lines: LineCollector,
@@ -39,14 +39,13 @@ pub(super) struct WorkerCounts<O> {
     pub(super) buffers: BlockBuffers,
 }
 
-impl<O: ReplayObserver> WorkerCounts<O> {
-    pub(super) fn new(observer: O) -> Self {
+impl WorkerCounts {
+    pub(super) fn new() -> Self {
         Self {
             kernels: BTreeMap::new(),
             digest: 0,
             faults: Vec::new(),
             mismatches: Vec::new(),
-            observer,
             lines: LineCollector::default(),
             kernel: None,
             buffers: BlockBuffers::default(),
@@ -71,7 +70,7 @@ impl<O: ReplayObserver> WorkerCounts<O> {
 }
 
 /// Replays some memory instructions of a block.
-pub(super) struct Worker<'b, 't, O> {
+pub(super) struct Worker<'b, 't> {
     block: &'b TraceBlock<'t>,
     /// The name of the block's kernel.
     kernel: &'b Arc<str>,
@@ -82,15 +81,15 @@ pub(super) struct Worker<'b, 't, O> {
     /// The loaded registers.
     values: [LaneValues; Width::MAX_REGISTERS],
     counts: KernelCounts,
-    found: &'b mut WorkerCounts<O>,
+    found: &'b mut WorkerCounts,
 }
 
-impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
+impl<'b, 't> Worker<'b, 't> {
     pub(super) fn new(
         block: &'b TraceBlock<'t>,
         kernel: &'b Arc<str>,
         options: &'b ReplayOptions<'b>,
-        found: &'b mut WorkerCounts<O>,
+        found: &'b mut WorkerCounts,
     ) -> Self {
         Self {
             block,
@@ -111,7 +110,6 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
         memory: &M,
     ) -> Result<KernelCounts, TraceError> {
         self.pass(&part)?;
-        self.found.observer.begin(self.block.raw(), part.len());
         for i in part {
             let traced = self.block.record(i)?;
             let operation = traced.operation();
@@ -197,16 +195,16 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
             let costs = SpaceCosts::new(rules, op, served, &lanes.addresses, memory.map());
             copies.count_shared(costs.shared.unwrap_or_default());
             if let Some(cost) = costs.shared {
-                row.shared.get_or_insert_default().count(cost, false);
+                row.shared.get_or_insert_default().count(cost, &costs.bank_words, false);
             }
-            self.show(traced, op.space, served, &loaded, costs.shared, memory.map());
             return;
         }
         let op = LoadOp { space: AddressSpace::Global, ..operation.load_op() };
         let loaded = load(op, &self.lanes, memory, Misaligned::Report, &mut []);
         let traffic = Traffic::of_lanes(&self.lanes.addresses, loaded.global, width, &mut ());
         copies.count_global(lanes * u64::from(width.bytes()), traffic);
-        row.add(&pc_counts(lanes, traffic, &loaded));
+        let record = self.block.raw().first_record + u64::from(traced.index);
+        row.add(&pc_counts(record, lanes, traffic, &loaded));
     }
 
     /// Executes a load, and counts any access.
@@ -243,7 +241,13 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
                 self.check(record, traced, compared);
             }
         }
-        let spaces = self.spaces(traced, served & !loaded.global, &loaded, memory.map());
+        let spaces = SpaceCosts::new(
+            self.options.get_shared_rules(),
+            op,
+            served & !loaded.global,
+            &self.lanes.addresses,
+            memory.map(),
+        );
         let traffic = self.traffic(op, loaded.global, is_load);
         let one = self.count(traced, operation.kind, traffic, &loaded, &spaces);
         if is_load {
@@ -312,7 +316,7 @@ fn digest(row: &LaneValues, place: u64, executing: LaneMask) -> u64 {
     digest
 }
 
-impl<O: ReplayObserver> Worker<'_, '_, O> {
+impl Worker<'_, '_> {
     /// Counts an access under its program counter. Returns its counts, without memories other than global.
     #[inline]
     fn count(
@@ -323,17 +327,19 @@ impl<O: ReplayObserver> Worker<'_, '_, O> {
         loaded: &Loaded,
         spaces: &SpaceCosts,
     ) -> PcCounts {
-        let one = pc_counts(self.lanes.executing.count().into(), traffic, loaded);
+        let record = self.block.raw().first_record + u64::from(traced.index);
+        let one = pc_counts(record, self.lanes.executing.count().into(), traffic, loaded);
         let row = self.per_pc.entry((traced.pc, traced.operation)).or_default();
         row.add(&one);
-        let SpaceCosts { shared, local, constant } = *spaces;
-        if let Some(cost) = shared {
-            row.shared.get_or_insert_default().count(cost, kind == OperationKind::Atomic);
+        let SpaceCosts { shared, local, constant, bank_words } = spaces;
+        if let Some(cost) = *shared {
+            let is_atomic = kind == OperationKind::Atomic;
+            row.shared.get_or_insert_default().count(cost, bank_words, is_atomic);
         }
-        if let Some(cost) = local {
+        if let Some(cost) = *local {
             row.local.get_or_insert_default().count(cost);
         }
-        if let Some(cost) = constant {
+        if let Some(cost) = *constant {
             row.constant.get_or_insert_default().count(cost);
         }
         one
@@ -422,53 +428,15 @@ impl<O: ReplayObserver> Worker<'_, '_, O> {
         }));
     }
 
-    /// Shows an access to the observer. Returns its cost in memories other than global.
-    #[inline]
-    fn spaces(
-        &mut self,
-        traced: &MemoryRecord<'_>,
-        served: LaneMask,
-        loaded: &Loaded,
-        map: &AddressMap,
-    ) -> SpaceCosts {
-        let operation = traced.operation();
-        let (lanes, op) = (&self.lanes, operation.load_op());
-        let rules = self.options.get_shared_rules();
-        let costs = SpaceCosts::new(rules, op, served, &lanes.addresses, map);
-        let is_atomic = operation.kind == OperationKind::Atomic;
-        let shared = costs.shared.filter(|cost| !(is_atomic && cost.shares_words));
-        self.show(traced, op.space, served, loaded, shared, map);
-        costs
-    }
-
-    #[inline]
-    fn show(
-        &mut self,
-        traced: &MemoryRecord<'_>,
-        space: AddressSpace,
-        served: LaneMask,
-        loaded: &Loaded,
-        shared: Option<AccessCost>,
-        map: &AddressMap,
-    ) {
-        let record = self.block.raw().first_record + u64::from(traced.index);
-        let lanes = &self.lanes;
-        let rules = self.options.get_shared_rules();
-        let access =
-            ObservedAccess { record, traced, lanes, loaded, shared, space, rules, served, map };
-        self.found.observer.access(&access);
-    }
-
-    /// The traffic of lanes in global memory. A load's lines are added to the footprint and shown to the observer.
+    /// The traffic of lanes in global memory. A load's lines are added to the footprint.
     #[inline]
     pub(super) fn traffic(&mut self, op: LoadOp, global: LaneMask, is_load: bool) -> Traffic {
         if global.is_empty() {
             return Traffic::default();
         }
         let (addresses, width) = (&self.lanes.addresses, op.width);
-        let WorkerCounts { lines, observer, .. } = &mut *self.found;
         if is_load {
-            Traffic::of_lanes(addresses, global, width, &mut (lines, observer))
+            Traffic::of_lanes(addresses, global, width, &mut self.found.lines)
         } else {
             Traffic::of_lanes(addresses, global, width, &mut ())
         }
@@ -500,7 +468,7 @@ fn shared_offsets(lanes: &LaneAddresses, window: Window) -> Option<WarpAddresses
 
 /// The counts of one access for its program counter, without memories other than global.
 #[inline]
-fn pc_counts(lanes: u64, traffic: Traffic, loaded: &Loaded) -> PcCounts {
+fn pc_counts(record: u64, lanes: u64, traffic: Traffic, loaded: &Loaded) -> PcCounts {
     let mut lane_faults = FaultCounts::default();
     for fault in &loaded.faults {
         lane_faults[fault.kind()] += 1;
@@ -511,6 +479,7 @@ fn pc_counts(lanes: u64, traffic: Traffic, loaded: &Loaded) -> PcCounts {
         sectors: Spread::of_one(traffic.sectors),
         ideal_sectors: traffic.ideal_sectors,
         lane_faults,
+        first_fault: loaded.faults.iter().next().map(|fault| FirstFault::of(record, fault)),
         ..PcCounts::default()
     }
 }

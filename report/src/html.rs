@@ -5,7 +5,6 @@ use super::overview::{faults, kernel_table};
 use super::rows::{Rows, SPACES, listed, space};
 use super::text::{count, cut, escape};
 use super::{launch, overview};
-use crate::Survey;
 use warpload::memory::Fill;
 use warpload_ptx::machine::KernelResult;
 use warpload_replay::{KernelSummary, ReplayData, Replayed, Selected, Summary};
@@ -120,7 +119,7 @@ fn filters(context: &Context<'_>) -> String {
     html + "</select></label>\n<output aria-live=\"polite\"></output></div>\n"
 }
 
-/// The contents of a page: a replay, its summary and its survey.
+/// The contents of a page: a replay and its summary.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportPage<'p> {
     pub(crate) title: &'p str,
@@ -128,15 +127,14 @@ pub struct ReportPage<'p> {
     pub(crate) contents: &'p TraceContents,
     pub(crate) replayed: &'p Replayed<'p>,
     pub(crate) summary: &'p Summary,
-    pub(crate) survey: &'p Survey,
     pub(crate) launch: Option<&'p KernelResult>,
     pub(crate) notes: &'p [String],
 }
 
 impl<'p> ReportPage<'p> {
-    /// Creates the page of a replay, with its summary and its survey.
+    /// Creates the page of a replay, with its summary.
     #[must_use]
-    pub fn new(replayed: &'p Replayed<'p>, summary: &'p Summary, survey: &'p Survey) -> Self {
+    pub fn new(replayed: &'p Replayed<'p>, summary: &'p Summary) -> Self {
         let contents = replayed.trace().contents();
         let data = match replayed.options().get_data() {
             ReplayData::Image(_) => "a memory image",
@@ -145,7 +143,7 @@ impl<'p> ReportPage<'p> {
             _ => "no data, all addresses allocated",
         };
         let (launch, notes) = (None, &[][..]);
-        Self { title: "Trace", data, contents, replayed, summary, survey, launch, notes }
+        Self { title: "Trace", data, contents, replayed, summary, launch, notes }
     }
 
     /// Sets the name of the trace, by default `Trace`.
@@ -185,12 +183,6 @@ impl Context<'_> {
     /// A kernel's number in the whole trace, even if only a part of it was replayed.
     pub(crate) fn number(&self, kernel: usize) -> usize {
         self.page.replayed.trace().first_kernel() + kernel
-    }
-
-    /// The place of an instruction: a program counter or a line of PTX.
-    pub(crate) fn place(&self, kernel: usize, pc: u32) -> String {
-        let kernel = self.page.contents.kernels.get(kernel);
-        kernel.map_or_else(|| format!("{pc:#x}"), |kernel| kernel.place(pc))
     }
 
     /// The name of a kernel on the page, as HTML, cut after `most` characters.

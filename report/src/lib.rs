@@ -1,5 +1,4 @@
-//! Presentation of results. [`html`] is a replay as a page for a browser; [`survey`] replays a trace and collects the
-//! data for the page's pictures. [`replay_text`] and [`replay_csv`] are a replay as text, from tables of
+//! Presentation of results. [`html`] is a replay as a page for a browser. [`replay_text`] and [`replay_csv`] are a replay as text, from tables of
 //! [`text_table`]. [`AccessDrawing`] and [`TensorMapDrawing`] draw the accesses of a warp's lanes. [`message`] draws
 //! errors with the line at fault.
 //!
@@ -17,10 +16,6 @@ mod chart;
 #[cfg(feature = "traces")]
 mod comparison;
 #[cfg(feature = "traces")]
-mod heat;
-#[cfg(feature = "traces")]
-mod heat_drawing;
-#[cfg(feature = "traces")]
 mod html;
 #[cfg(feature = "traces")]
 mod launch;
@@ -35,8 +30,6 @@ mod replay_text;
 #[cfg(feature = "traces")]
 mod rows;
 #[cfg(feature = "traces")]
-mod survey;
-#[cfg(feature = "traces")]
 mod table;
 mod tensor_map;
 mod tensor_table;
@@ -47,15 +40,9 @@ pub use self::access::{AccessDrawing, AccessRow, access_cost_text, access_rows};
 #[cfg(feature = "traces")]
 pub use self::comparison::{comparison_html, comparison_text};
 #[cfg(feature = "traces")]
-pub use self::heat::{HeatMap, HeatRow};
-#[cfg(feature = "traces")]
 pub use self::html::{ReportPage, html};
 #[cfg(feature = "traces")]
 pub use self::replay_text::{TableOrder, TableRows, memory_tables, replay_csv, replay_text};
-#[cfg(feature = "traces")]
-pub use self::survey::{
-    BankUse, FaultyLoad, MAX_BANK_USES, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS, Survey, survey,
-};
 pub use self::tensor_map::TensorMapDrawing;
 pub use self::tensor_table::{draw_tensor_load, tensor_load_heading, tensor_registers_table};
 

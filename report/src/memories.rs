@@ -2,14 +2,12 @@
 //! banks of shared memory that they use, and the traffic of [`stores`].
 
 use super::chart::{Bar, chart};
-use super::heat_drawing::{COLOURS, heat_map};
 use super::html::{Context, LONG_NAME, Panel};
-use super::rows::{conflicts, ideal};
+use super::rows::{conflicts, heaviest, ideal};
 use super::table::{Cell, Column, PcTable, bar};
 use super::text::{bytes, count, cut, of, per, percent};
-use crate::BankUse;
 use warpload_replay::{
-    KernelSummary, LocalCounts, PcSharedCounts, ProgramCounter, SectorSummary, TrafficCounts,
+    BANKS, KernelSummary, LocalCounts, PcSharedCounts, ProgramCounter, SectorSummary, TrafficCounts,
 };
 
 const GLOBAL_TABLE: PcTable = PcTable {
@@ -46,12 +44,6 @@ pub(crate) fn global(context: &Context<'_>) -> Panel {
     if context.kernels.is_none() {
         body += &sectors_chart(rows).unwrap_or_default();
     }
-    let begins: Vec<u64> = page.survey.records.iter().map(|records| records.start).collect();
-    // More lines would hide the map.
-    let begins = if begins.len() <= 40 { begins } else { Vec::new() };
-    body += "<h3>Global memory over time</h3>\n";
-    body += &heat_map(&page.survey.whole, 360.0, &begins)
-        .unwrap_or_else(|| "<p class=\"note\">No load touched global memory.</p>\n".to_owned());
     if !rows.is_empty() {
         body += "<h3>Program counters</h3>\n";
         body += &GLOBAL_TABLE.html(rows, context);
@@ -68,28 +60,29 @@ fn sectors_chart(rows: &[ProgramCounter<'_>]) -> Option<String> {
     chart(&rows.iter().map(bar).collect::<Vec<_>>(), "sector")
 }
 
+/// The maximum number of kernels with a section of their own.
+const MAX_SECTIONS: usize = 6;
+
 /// A section for each of the busiest kernels.
 fn kernels_with_excess(context: &Context<'_>) -> String {
-    let page = context.page;
-    let shown = page.survey.kernels.len();
+    let kernels = context.page.summary.kernels.iter().enumerate();
+    let loading: Vec<(usize, &KernelSummary)> =
+        kernels.filter(|(_, kernel)| kernel.counts.loads > 0).collect();
     let mut html = String::new();
-    let loading = page.summary.kernels.iter().filter(|kernel| kernel.counts.loads > 0).count();
-    if shown > 0 && shown < loading {
+    if loading.len() > MAX_SECTIONS {
         html += &format!(
-            "<p class=\"note\">Of {} with loads, the {shown} that touch most sectors follow one by \
+            "<p class=\"note\">Of {} with loads, the {MAX_SECTIONS} that touch most sectors follow one by \
              one.</p>\n",
-            of(loading as u64, "launch")
+            of(loading.len() as u64, "launch")
         );
     }
-    for (kernel, map) in &page.survey.kernels {
-        let Some(KernelSummary { counts, .. }) = page.summary.kernels.get(*kernel) else {
-            continue;
-        };
-        let number = context.number(*kernel);
+    let busiest = heaviest(&loading, MAX_SECTIONS, |(_, kernel)| kernel.counts.sectors as f64);
+    for (kernel, KernelSummary { counts, .. }) in busiest {
+        let number = context.number(kernel);
         html += &format!(
             "<section id=\"kernel-{number}\" data-k=\"{number}\"><h3>Kernel {number} <code>{}</code></h3>\n\
              <p class=\"note\">{}, {:.1} lanes per load; {}, efficiency {}; {}.</p>\n",
-            context.name(*kernel, LONG_NAME),
+            context.name(kernel, LONG_NAME),
             of(counts.loads, "load"),
             per(counts.lanes, counts.loads),
             of(counts.sectors, "sector"),
@@ -97,10 +90,9 @@ fn kernels_with_excess(context: &Context<'_>) -> String {
             of(counts.footprint.pages, "page")
         );
         let all = &context.rows.global;
-        let own = all.partition_point(|row| row.kernel < *kernel)
-            ..all.partition_point(|row| row.kernel <= *kernel);
+        let own = all.partition_point(|row| row.kernel < kernel)
+            ..all.partition_point(|row| row.kernel <= kernel);
         html += &sectors_chart(&all[own]).unwrap_or_default();
-        html += &heat_map(map, 220.0, &[]).unwrap_or_default();
         html += "</section>\n";
     }
     html
@@ -130,8 +122,8 @@ const SHARED_TABLE: PcTable = PcTable {
 
 /// A cell with a row's wavefronts and the ideal.
 fn wavefronts(row: &ProgramCounter<'_>, cell: fn(SectorSummary, f64) -> Cell) -> Cell {
-    let cell = |shared: PcSharedCounts| Some(cell(shared.wavefronts?, ideal_wavefronts(&shared)));
-    row.summary.shared.and_then(cell).unwrap_or(Cell::Unknown)
+    let cell = |shared: &PcSharedCounts| Some(cell(shared.wavefronts?, ideal_wavefronts(shared)));
+    row.summary.shared.as_ref().and_then(cell).unwrap_or(Cell::Unknown)
 }
 
 fn ideal_wavefronts(shared: &PcSharedCounts) -> f64 {
@@ -161,14 +153,24 @@ pub(crate) fn shared(context: &Context<'_>) -> Panel {
 }
 
 fn wavefront_bar<'r>(row: &'r ProgramCounter<'r>) -> Option<Bar<'r>> {
-    let shared = row.summary.shared?;
-    Some(Bar::new(row, shared.loads, shared.wavefronts?, ideal_wavefronts(&shared)))
+    let shared = row.summary.shared.as_ref()?;
+    Some(Bar::new(row, shared.loads, shared.wavefronts?, ideal_wavefronts(shared)))
 }
+
+/// The maximum number of instructions with their banks.
+const MAX_BANK_ROWS: usize = 16;
 
 /// A table with a column for each bank and a row for each instruction, worst first; `None` without bank conflicts.
 fn bank_map(context: &Context<'_>) -> Option<String> {
-    let uses = &context.page.survey.banks;
-    let banks = uses.first()?.words.len();
+    let mut rows: Vec<_> = context.rows.all().filter(|row| conflicts(row) > 0.0).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let place = |row: &ProgramCounter<'_>| (row.kernel, row.pc);
+    rows.sort_by(|one, other| {
+        conflicts(other).total_cmp(&conflicts(one)).then(place(one).cmp(&place(other)))
+    });
+    rows.truncate(MAX_BANK_ROWS);
     let has_kernels = context.kernels.is_some();
     let mut html = "<h3>Banks of the worst instructions</h3>\n<figure class=\"banks\">\
         <div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-labelledby=\"banks-caption\">\
@@ -180,12 +182,12 @@ fn bank_map(context: &Context<'_>) -> Option<String> {
     }
     html += "<th scope=\"col\" class=\"n\">pc</th><th scope=\"col\">opcode</th>\
              <th scope=\"col\" class=\"n\">wave&shy;fronts each</th><th scope=\"col\" class=\"n\">ideal</th>";
-    for bank in 0..banks {
+    for bank in 0..BANKS {
         html += &format!("<th scope=\"col\" class=\"bank\">{bank}</th>");
     }
     html += "</tr></thead>\n<tbody>\n";
-    for one in uses {
-        html += &bank_row(context, one, has_kernels);
+    for row in rows {
+        html += &bank_row(context, row, has_kernels).unwrap_or_default();
     }
     html += "</tbody></table></div>\n<figcaption>A bank at 100 serves a word in every wavefront. If a few \
              banks are high, lanes wait for these; if all are low, each access waits for another bank. \
@@ -193,29 +195,29 @@ fn bank_map(context: &Context<'_>) -> Option<String> {
     Some(html)
 }
 
-fn bank_row(context: &Context<'_>, one: &BankUse, has_kernels: bool) -> String {
-    let contents = context.page.contents;
-    let opcode = contents.operations.get(usize::from(one.operation)).map_or("", |op| &*op.opcode);
-    let number = context.number(one.kernel);
+fn bank_row(context: &Context<'_>, row: &ProgramCounter<'_>, has_kernels: bool) -> Option<String> {
+    let shared = row.summary.shared.as_ref()?;
+    let (wavefronts, bank_words) = (shared.all_wavefronts()?, shared.bank_words.as_ref()?);
+    let number = context.number(row.kernel);
     let mut html = format!("<tr data-k=\"{number}\">");
     if has_kernels {
         html += &format!(
             "<td class=\"name\">{number} <code>{}</code></td>",
-            context.name(one.kernel, 20)
+            context.name(row.kernel, 20)
         );
     }
     html += &format!(
         "<th scope=\"row\" title=\"{}, {}\"><code>{}</code></th>\
          <td class=\"t\"><code>{}</code></td><td>{:.2}</td><td>{:.2}</td>",
-        of(one.accesses, "access"),
-        of(one.wavefronts, "wavefront"),
-        context.place(one.kernel, one.pc),
-        cut(opcode, 24),
-        per(one.wavefronts, one.accesses),
-        per(one.ideal_wavefronts, one.accesses)
+        of(shared.loads, "access"),
+        of(wavefronts, "wavefront"),
+        row.place(),
+        cut(&row.operation.opcode, 24),
+        per(wavefronts, shared.loads),
+        ideal_wavefronts(shared)
     );
-    for (bank, words) in one.words.iter().enumerate() {
-        let share = per(*words, one.wavefronts);
+    for (bank, words) in bank_words.iter().enumerate() {
+        let share = per(*words, wavefronts);
         html += &format!(
             "<td class=\"bank{}\" title=\"bank {bank}: {}\">{}</td>",
             colour(share).map_or(String::new(), |colour| format!(" h{colour}")),
@@ -223,8 +225,11 @@ fn bank_row(context: &Context<'_>, one: &BankUse, has_kernels: bool) -> String {
             whole_percent(share)
         );
     }
-    html + "</tr>\n"
+    Some(html + "</tr>\n")
 }
+
+/// The number of colours of shares.
+const COLOURS: usize = 8;
 
 /// The colour of a share; `None` for 0.
 fn colour(share: f64) -> Option<usize> {
@@ -319,7 +324,7 @@ pub(crate) fn constant(context: &Context<'_>) -> Panel {
 }
 
 const WAVEFRONTS_EACH: Column = ("wavefronts", "wavefronts each", |row| {
-    let wavefronts = row.summary.shared.and_then(|shared| shared.wavefronts);
+    let wavefronts = row.summary.shared.as_ref().and_then(|shared| shared.wavefronts);
     wavefronts.map_or(Cell::Unknown, |wavefronts| Cell::Mean(wavefronts.mean))
 });
 
@@ -336,8 +341,8 @@ const STORES_TABLE: PcTable = PcTable {
         ("ideal", "ideal", |row| {
             let of_sectors = sectors(row).map(|(_, ideal)| ideal);
             let ideal = of_sectors.or_else(|| {
-                let shared = row.summary.shared.filter(|shared| shared.wavefronts.is_some())?;
-                Some(shared.ideal_wavefronts)
+                let shared = row.summary.shared.as_ref()?;
+                shared.wavefronts.map(|_| shared.ideal_wavefronts)
             });
             ideal.map_or(Cell::Unknown, |ideal| each(row, ideal))
         }),
@@ -353,7 +358,8 @@ const STORES_TABLE: PcTable = PcTable {
 
 /// Whether a row's cost is known. It is not for atomics with lanes that share words of shared memory.
 fn is_known(row: &ProgramCounter<'_>) -> bool {
-    sectors(row).is_some() || row.summary.shared.is_some_and(|shared| shared.conflicts.is_some())
+    sectors(row).is_some()
+        || row.summary.shared.as_ref().is_some_and(|shared| shared.conflicts.is_some())
 }
 
 /// The sectors of global and local memory, and the ideal; `None` if the row has neither.
@@ -406,7 +412,7 @@ const COPIES_TABLE: PcTable = PcTable {
             _ => each(row, row.summary.ideal_sectors),
         }),
         ("shared", "shared records", |row| {
-            row.summary.shared.map_or(Cell::Unknown, |shared| Cell::Count(shared.loads))
+            row.summary.shared.as_ref().map_or(Cell::Unknown, |shared| Cell::Count(shared.loads))
         }),
         WAVEFRONTS_EACH,
         ("excess", "sectors beyond the ideal and bank conflicts", |row| {

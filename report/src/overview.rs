@@ -3,12 +3,9 @@
 use super::html::{Context, LONG_NAME, Panel, ReportPage};
 use super::replay_text::stores_and_atomics;
 use super::rows::{MAX_KERNELS, SPACES, space};
-use super::table::{Cell, Heading, Table};
+use super::table::{Cell, Heading, PcTable, Table};
 use super::text::{bytes, count, cut, escape, of, per, percent};
-use crate::FaultyLoad;
-use warpload::lane::{LANES, LaneMask};
-use warpload::load::LaneFaultKind;
-use warpload_replay::{Digest, LoadCounts, Summary};
+use warpload_replay::{Digest, FirstFault, LoadCounts, ProgramCounter, Summary};
 
 /// A tile: a number with its name and an explanation.
 fn tile(class: &str, label: &str, value: &str, detail: &str) -> String {
@@ -273,131 +270,42 @@ fn spaces(context: &Context<'_>, kernels: usize) -> Vec<u8> {
     spaces
 }
 
-const CELL: usize = 11;
+const FAULTS_TABLE: PcTable = PcTable {
+    id: "faults-by-pc",
+    caption: "Lane faults by program counter",
+    space: "global",
+    counts: ["accesses", "lanes each"],
+    columns: &[
+        ("first", "first in instruction", |row| first(row, |fault| Cell::Count(fault.record))),
+        ("lane", "by lane", |row| first(row, |fault| Cell::Count(fault.lane as u64))),
+        ("address", "at address", |row| {
+            first(row, |FirstFault { kind, address, .. }| {
+                let kind = kind.name().replace('_', " ");
+                Cell::Shown(address.0 as f64, format!("<code>{address}</code> {kind}"))
+            })
+        }),
+    ],
+    sorted: "faults",
+    weight: |row| row.summary.lane_faults.all() as f64,
+    heaviest: "with most lane faults",
+};
 
-/// The drawings of faulty loads; `None` if there are none.
+fn first(row: &ProgramCounter<'_>, cell: fn(FirstFault) -> Cell) -> Cell {
+    row.summary.first_fault.map_or(Cell::Unknown, cell)
+}
+
+/// The faults of each program counter and its first one; `None` if there are none.
 pub(crate) fn faults(context: &Context<'_>) -> Option<Panel> {
-    let faulty = &context.page.survey.faulty;
-    let of_rows = || context.rows.loads().map(|row| row.summary.lane_faults.all());
-    let (all, places) = (of_rows().sum(), of_rows().filter(|faults| *faults > 0).count());
-    if faulty.is_empty() {
+    let rows = context.rows.all().filter(|row| row.summary.first_fault.is_some());
+    let rows: Vec<ProgramCounter<'_>> = rows.cloned().collect();
+    if rows.is_empty() {
         return None;
     }
-    let mut body = format!(
-        "<p class=\"note\">{} at {}; the first load with one at each{}.</p>\n<p class=\"legend\">",
+    let all = rows.iter().map(|row| row.summary.lane_faults.all()).fold(0, u64::saturating_add);
+    let body = format!(
+        "<p class=\"note\">{} at {}, each with its first one.</p>\n",
         of(all, "lane fault"),
-        of(places as u64, "program counter"),
-        if places > faulty.len() {
-            format!(", {} of them", count(faulty.len() as u64))
-        } else {
-            String::new()
-        }
+        of(rows.len() as u64, "program counter")
     );
-    let kinds = LaneFaultKind::ALL.map(|kind| (kind.name(), kind.name().replace('_', " ")));
-    let plain = [("executes", "executing, no fault".to_owned()), ("idle", "not executing".into())];
-    for (class, text) in kinds.into_iter().chain(plain) {
-        body += &format!("<span class=\"key\"><i class=\"{class}\"></i>{text}</span>");
-    }
-    body += "</p>\n";
-    faulty.iter().for_each(|load| body += &faulty_load(load, context));
-    let rows = Some(faulty.len());
-    Some(Panel { id: "faults", tab: "Lane faults", title: "Lane faults", rows, body })
-}
-
-fn faulty_load(load: &FaultyLoad, context: &Context<'_>) -> String {
-    let operations = &context.page.contents.operations;
-    let opcode = operations.get(usize::from(load.operation)).map_or("", |op| &*op.opcode);
-    let number = context.number(load.kernel);
-    let mut html = format!(
-        "<div class=\"faulty\" data-k=\"{number}\"><p><code class=\"pc\">{}</code> <code>{}</code> <span \
-         class=\"dim\">instruction {} of the trace, kernel {number} <code>{}</code></span></p>\n{}<ul>",
-        context.place(load.kernel, load.pc),
-        cut(opcode, 48),
-        count(load.record),
-        context.name(load.kernel, LONG_NAME),
-        cells(load)
-    );
-    for (kind, &lanes) in load.faults.iter() {
-        let Some(first) = lanes.first() else { continue };
-        html += &format!(
-            "<li><i class=\"{kind}\"></i>{}: {} <span class=\"dim\">{}at</span> <code>{:#x}</code></li>",
-            kind.name().replace('_', " "),
-            lane_list(lanes),
-            if lanes.count() > 1 { "first " } else { "" },
-            load.addresses[first]
-        );
-    }
-    html + "</ul></div>\n"
-}
-
-/// Formats lanes as `lane 3` or `lanes 0–7, 12`.
-fn lane_list(lanes: LaneMask) -> String {
-    let mut runs: Vec<(usize, usize)> = Vec::new();
-    for lane in lanes.lanes() {
-        match runs.last_mut() {
-            Some((_, last)) if *last + 1 == lane => *last = lane,
-            _ => runs.push((lane, lane)),
-        }
-    }
-    let run = |(first, last): &(usize, usize)| match last - first {
-        0 => first.to_string(),
-        1 => format!("{first}, {last}"),
-        _ => format!("{first}–{last}"),
-    };
-    let text: Vec<String> = runs.iter().map(run).collect();
-    format!("lane{} {}", if lanes.count() == 1 { "" } else { "s" }, text.join(", "))
-}
-
-/// Draws the 32 lanes. A lane that is both misaligned and outside has both colours.
-fn cells(load: &FaultyLoad) -> String {
-    let misaligned = LaneFaultKind::MisalignedAddress;
-    let mut svg = format!(
-        "<svg class=\"lanes\" viewBox=\"0 0 {} 24\" role=\"img\" aria-label=\"The 32 lanes\">",
-        LANES * (CELL + 2) + 3 * 4
-    );
-    for lane in 0..LANES {
-        // Groups of eight.
-        let x = lane * (CELL + 2) + lane / 8 * 4;
-        let has = |kind: &LaneFaultKind| load.faults[*kind].contains(lane);
-        let outside = LaneFaultKind::ALL.into_iter().filter(|kind| kind.zeroes()).find(has);
-        let is_misaligned = has(&misaligned);
-        let class = match outside {
-            Some(kind) => kind.name(),
-            None if is_misaligned => misaligned.name(),
-            None if load.executing.contains(lane) => "executes",
-            None => "idle",
-        };
-        let mut title = format!("lane {lane}: ");
-        match (load.executing.contains(lane), outside, is_misaligned) {
-            (false, ..) => title += "not executing",
-            (_, Some(kind), true) => title += &format!("{kind}, {misaligned}"),
-            _ => title += class,
-        }
-        if load.executing.contains(lane) {
-            title += &format!(" at {:#x}", load.addresses[lane]);
-        }
-        svg += &format!(
-            "<g><title>{title}</title><rect class=\"{class}\" x=\"{x}\" width=\"{CELL}\" \
-             height=\"{CELL}\" rx=\"2\"/>"
-        );
-        if outside.is_some() && is_misaligned {
-            svg += &format!("<path class=\"{misaligned}\" d=\"M{x} {CELL}h{CELL}v-{CELL}z\"/>");
-        }
-        svg += "</g>";
-        if lane % 8 == 0 {
-            svg += &format!("<text class=\"tick\" x=\"{x}\" y=\"22\">{lane}</text>");
-        }
-    }
-    svg + "</svg>\n"
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lanes_in_runs() {
-        assert_eq!(lane_list(LaneMask::from_bits(0b1000)), "lane 3");
-        assert_eq!(lane_list(LaneMask::from_bits(0x8000_00f3)), "lanes 0, 1, 4–7, 31");
-    }
+    Some(FAULTS_TABLE.panel(["faults", "Lane faults", "Lane faults"], &rows, body, context))
 }

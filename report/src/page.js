@@ -132,8 +132,7 @@
       var label = tabs[i].querySelector(".rows");
       if (!label) return;
       if (label.dataset.all === undefined) label.dataset.all = label.textContent;
-      var parts = rows.length ? rows : all(".faulty", panel);
-      label.textContent = isActive ? parts.filter(function (part) { return !part.hidden; }).length : label.dataset.all;
+      label.textContent = isActive ? rows.filter(function (row) { return !row.hidden; }).length : label.dataset.all;
     });
     filters.querySelector("output").textContent = isActive ? shown + " of " + count + " rows match" : "";
   }

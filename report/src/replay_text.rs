@@ -376,13 +376,13 @@ impl<'r> PcRow<'r> {
 
     /// The accesses to shared memory and their wavefronts; `None` without such accesses, or if the wavefronts of an
     /// atomic are unknown.
-    fn wavefronts(&self) -> Option<(PcSharedCounts, SectorSummary)> {
-        let shared = self.summary().shared?;
+    fn wavefronts(&self) -> Option<(&PcSharedCounts, SectorSummary)> {
+        let shared = self.summary().shared.as_ref()?;
         Some((shared, shared.wavefronts?))
     }
 
-    fn conflicts(&self) -> Option<(PcSharedCounts, u64)> {
-        let shared = self.summary().shared?;
+    fn conflicts(&self) -> Option<(&PcSharedCounts, u64)> {
+        let shared = self.summary().shared.as_ref()?;
         Some((shared, shared.conflicts?))
     }
 

@@ -77,7 +77,7 @@ pub(crate) fn ideal(row: &ProgramCounter<'_>) -> f64 {
 
 /// The bank conflicts of a program counter's accesses; 0 if unknown.
 pub(crate) fn conflicts(row: &ProgramCounter<'_>) -> f64 {
-    row.summary.shared.and_then(|shared| shared.conflicts).unwrap_or(0) as f64
+    row.summary.shared.as_ref().and_then(|shared| shared.conflicts).unwrap_or(0) as f64
 }
 
 /// The `most` items with the highest `weight`, in their original order.

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 use warpload::memory::{Arena, Fill};
-use warpload_replay::{ReplayData, ReplayOptions};
-use warpload_report::{ReportPage, html, survey};
+use warpload_replay::{ReplayData, ReplayOptions, replay};
+use warpload_report::{ReportPage, html};
 use warpload_trace::{BinaryTrace, Shard};
 
 use super::merge::read_again;
@@ -10,7 +10,7 @@ use crate::made_trace::{self, made_trace};
 /// Tags that every page has exactly once.
 const ONCE: [&str; 4] = ["<script", "</script", "<style", "</style"];
 
-/// Any trace is refused, or replayed, surveyed and drawn as a page. No name in the trace becomes markup, a control
+/// Any trace is refused, or replayed and drawn as a page. No name in the trace becomes markup, a control
 /// character or a change of text direction, and the summary survives a round trip through JSON.
 ///
 /// The input is a binary trace, or three bytes of options, the length of a name, the name, and blocks.
@@ -32,9 +32,9 @@ pub fn page_is_inert(input: &[u8]) {
     let options = options
         .address_bits(32 + u32::from(bits) % 33)
         .shard((part > 0).then(|| Shard::new(u64::from(part) % 3, 3)).flatten());
-    let Ok((replayed, survey)) = survey(&trace, &options) else { return };
+    let Ok(replayed) = replay(&trace, &options) else { return };
     let summary = replayed.summary();
-    let page = html(&ReportPage::new(&replayed, &summary, &survey).title(&name).data(&name));
+    let page = html(&ReportPage::new(&replayed, &summary).title(&name).data(&name));
     for element in ONCE {
         assert_eq!(page.matches(element).count(), 1, "{element} in the page");
     }

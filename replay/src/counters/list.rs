@@ -10,10 +10,10 @@ use super::{
     Addition, Counter, CounterRow, KnownSum, Least, Most, Row, Slots, counter_struct,
     json_counters, mean,
 };
-use crate::costs::AccessCost;
+use crate::costs::{AccessCost, BANKS, BankWords};
 use crate::summary::Hex;
 use crate::traffic::Traffic;
-use warpload::load::{ByFaultKind, LaneFaultKind};
+use warpload::load::{ByFaultKind, LaneFault, LaneFaultKind};
 use warpload_binary::sass::SourceLine;
 use warpload_trace::binary::PtxPlace;
 
@@ -534,12 +534,12 @@ pc_counters! {
     /// Its cost in shared memory, if its opcode is of that memory or some of its generic addresses are.
     shared: Option<Box<SharedSums>> => Option<PcSharedCounts>, "",
         serde(default, skip_serializing_if = "Option::is_none");
-        shared "wavefronts": |row| row.shared?.all_wavefronts();
-        shared "wavefronts_min": |row| Some(row.shared?.wavefronts?.min);
-        shared mean "wavefronts_mean": |row| Some(row.shared?.wavefronts?.mean);
-        shared "wavefronts_max": |row| Some(row.shared?.wavefronts?.max);
-        shared "ideal_wavefronts": |row| Some(row.shared?.ideal_wavefronts);
-        shared "conflicts": |row| row.shared?.conflicts;
+        shared "wavefronts": |row| row.shared.as_ref()?.all_wavefronts();
+        shared "wavefronts_min": |row| Some(row.shared.as_ref()?.wavefronts?.min);
+        shared mean "wavefronts_mean": |row| Some(row.shared.as_ref()?.wavefronts?.mean);
+        shared "wavefronts_max": |row| Some(row.shared.as_ref()?.wavefronts?.max);
+        shared "ideal_wavefronts": |row| Some(row.shared.as_ref()?.ideal_wavefronts);
+        shared "conflicts": |row| row.shared.as_ref()?.conflicts;
     /// Its cost in local memory, if its opcode is of that memory or some of its generic addresses are.
     local: Option<Box<LocalCounts>> => Option<LocalCounts>, "",
         serde(default, skip_serializing_if = "Option::is_none");
@@ -549,6 +549,9 @@ pc_counters! {
     constant: Option<Box<ConstantCounts>> => Option<ConstantCounts>, "",
         serde(default, skip_serializing_if = "Option::is_none");
         constant "constant_addresses": |row| Some(row.constant?.addresses);
+    /// The first of its lane faults in trace order.
+    first_fault: Option<Box<FirstFault>> => Option<FirstFault>, "",
+        serde(default, skip_serializing_if = "Option::is_none");
 }
 
 /// Reads a present field as `Some`, even if it is null.
@@ -595,17 +598,101 @@ counter_struct! {
         /// Atomics with lanes that share a word. Their wavefronts are unknown, because the order in which such lanes
         /// take turns is not public.
         sharing: u64, "atomics";
+        /// Words that each bank serves, one per wavefront.
+        bank_words: [u64; BANKS], "words";
     }
 }
 
 impl SharedSums {
     #[inline]
-    pub(crate) fn count(&mut self, cost: AccessCost, is_atomic: bool) {
+    pub(crate) fn count(&mut self, cost: AccessCost, bank_words: &BankWords, is_atomic: bool) {
         self.loads += 1;
         self.wavefronts.add(&Spread::of_one(cost.amount));
         self.ideal_wavefronts += cost.ideal;
         self.conflicts += cost.conflicts;
         self.sharing += u64::from(is_atomic && cost.shares_words);
+        for (sum, words) in self.bank_words.iter_mut().zip(bank_words) {
+            *sum += u64::from(*words);
+        }
+    }
+}
+
+impl Counter for [u64; BANKS] {
+    #[inline]
+    fn add(&mut self, other: &Self) {
+        self.iter_mut().zip(other).for_each(|(sum, more)| sum.add(more));
+    }
+
+    fn rows(row: &Row<'_>, list: &mut Vec<CounterRow>) {
+        list.push(row.is(Addition::ByBank));
+    }
+
+    fn put(&self, slots: &mut Vec<u64>) {
+        slots.extend(self);
+    }
+
+    fn take(slots: &mut Slots<'_>) -> Self {
+        std::array::from_fn(|_| u64::take(slots))
+    }
+}
+
+/// A lane fault, the first one of a program counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct FirstFault {
+    /// The instruction's index in the trace.
+    pub record: u64,
+    /// The lowest lane with a fault.
+    pub lane: usize,
+    /// The kind of its fault.
+    pub kind: LaneFaultKind,
+    /// The effective address.
+    pub address: Hex,
+}
+
+impl FirstFault {
+    pub(crate) fn of(record: u64, fault: &LaneFault) -> Box<Self> {
+        let (lane, kind, address) = (fault.lane, fault.kind(), Hex(fault.address.0));
+        Box::new(Self { record, lane, kind, address })
+    }
+}
+
+impl Counter for Option<Box<FirstFault>> {
+    #[inline]
+    fn add(&mut self, other: &Self) {
+        if let Some(other) = other
+            && self.as_ref().is_none_or(|own| other.record < own.record)
+        {
+            *self = Some(other.clone());
+        }
+    }
+
+    fn rows(row: &Row<'_>, list: &mut Vec<CounterRow>) {
+        row.object(list);
+        for (key, unit, documentation) in [
+            ("record", "index", "The instruction's place in the trace."),
+            ("lane", "lane", "The lowest lane with a fault."),
+            ("kind", "name", "The kind of its fault."),
+            ("address", "address", "The effective address."),
+        ] {
+            row.inner(key, unit, documentation, |row| list.push(row.is(Addition::First)));
+        }
+    }
+
+    /// The record is stored plus one, so that 0 means none.
+    fn put(&self, slots: &mut Vec<u64>) {
+        slots.extend(self.as_ref().map_or([0; 4], |fault| {
+            let FirstFault { record, lane, kind, address } = **fault;
+            [record.saturating_add(1), lane as u64, kind as u64, address.0]
+        }));
+    }
+
+    fn take(slots: &mut Slots<'_>) -> Self {
+        let [record, lane, kind, address] = std::array::from_fn(|_| u64::take(slots));
+        let kind = *LaneFaultKind::ALL.get(usize::try_from(kind).ok()?)?;
+        let (record, lane) = (record.checked_sub(1)?, usize::try_from(lane).ok()?);
+        Some(Box::new(FirstFault { record, lane, kind, address: Hex(address) }))
     }
 }
 
@@ -625,6 +712,14 @@ impl Shown for u64 {
 }
 
 impl Shown for FaultCounts {
+    type As = Self;
+
+    fn shown(&self, _: u64) -> Self {
+        *self
+    }
+}
+
+impl Shown for FirstFault {
     type As = Self;
 
     fn shown(&self, _: u64) -> Self {
@@ -669,12 +764,13 @@ impl Shown for SharedSums {
     type As = PcSharedCounts;
 
     fn shown(&self, _: u64) -> PcSharedCounts {
-        let Self { loads, wavefronts, ideal_wavefronts, conflicts, sharing } = *self;
+        let Self { loads, wavefronts, ideal_wavefronts, conflicts, sharing, bank_words } = *self;
         PcSharedCounts {
             loads,
             wavefronts: (sharing == 0).then(|| wavefronts.shown(loads)),
             ideal_wavefronts,
             conflicts: (sharing == 0).then_some(conflicts),
+            bank_words: (sharing == 0).then(|| Box::new(bank_words)),
         }
     }
 }
@@ -699,7 +795,7 @@ impl SectorSummary {
 }
 
 /// Loads of shared memory by one program counter.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PcSharedCounts {
@@ -712,6 +808,8 @@ pub struct PcSharedCounts {
     pub ideal_wavefronts: u64,
     /// Bank conflicts: wavefronts beyond the first of each group of lanes; `None` if `wavefronts` is.
     pub conflicts: Option<u64>,
+    /// The words that each bank serves, one per wavefront; `None` if `wavefronts` is.
+    pub bank_words: Option<Box<[u64; BANKS]>>,
 }
 
 impl PcSharedCounts {

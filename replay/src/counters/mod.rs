@@ -10,11 +10,12 @@ mod list;
 use std::collections::BTreeMap;
 
 pub use self::list::{
-    ConstantCounts, FaultCounts, FootprintCounts, LdgstsCounts, LoadCounts, LocalCounts, PcColumn,
-    PcSharedCounts, PcSummary, PcValue, SectorSummary, SharedCounts, SkippedCounts, SpaceCounts,
-    TmaCounts, TrafficCounts, UniformCounts,
+    ConstantCounts, FaultCounts, FirstFault, FootprintCounts, LdgstsCounts, LoadCounts,
+    LocalCounts, PcColumn, PcSharedCounts, PcSummary, PcValue, SectorSummary, SharedCounts,
+    SkippedCounts, SpaceCounts, TmaCounts, TrafficCounts, UniformCounts,
 };
 pub(crate) use self::list::{PcCounts, Spread, present};
+use crate::costs::BANKS;
 
 /// How a counter's values in two parts of a trace combine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,10 @@ pub enum Addition {
     Most,
     /// The sum for each name.
     ByName,
+    /// The value in the first part that has one.
+    First,
+    /// The sum for each bank of shared memory.
+    ByBank,
     /// The size of the union of two sets, which are kept.
     Distinct,
     /// Derived instead of added: the mean of two other counters.
@@ -43,6 +48,8 @@ impl Addition {
             Self::Least => "least",
             Self::Most => "most",
             Self::ByName => "sum by name",
+            Self::First => "first",
+            Self::ByBank => "sum by bank",
             Self::Distinct => "union",
             Self::Mean => "mean",
         }
@@ -83,10 +90,13 @@ fn rows<C: Counter>(path: &str) -> Vec<CounterRow> {
 
 /// The paths of the counters that [`put`] writes, in its order.
 pub(crate) fn paths<C: Counter>() -> Vec<String> {
-    let is_slot = |row: &CounterRow| {
-        matches!(row.addition, Some(Addition::Sum | Addition::Least | Addition::Most))
+    use Addition::{ByBank, First, Least, Most, Sum};
+    let of_row = |CounterRow { path, addition, .. }| match addition {
+        Some(Sum | Least | Most | First) => vec![path],
+        Some(ByBank) => (0..BANKS).map(|bank| format!("{path}.{bank}")).collect(),
+        _ => Vec::new(),
     };
-    rows::<C>("").into_iter().filter(is_slot).map(|row| row.path).collect()
+    rows::<C>("").into_iter().flat_map(of_row).collect()
 }
 
 /// The values of all numeric counters, without trailing zeros.

@@ -203,7 +203,7 @@ impl ComparedRow {
 
 /// The wavefronts of shared memory of a row.
 fn wavefronts(row: &PcSummary) -> u64 {
-    row.shared.and_then(|shared| shared.all_wavefronts()).unwrap_or(0)
+    row.shared.as_ref().and_then(|shared| shared.all_wavefronts()).unwrap_or(0)
 }
 
 /// The traffic of stores, then of atomics.

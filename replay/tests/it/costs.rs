@@ -94,7 +94,7 @@ fn check(trace: &BinaryTrace, options: &ReplayOptions<'_>) -> u64 {
         assert_eq!((sums.loads, sums.lanes), (summary.loads, summary.lanes));
         let sectors = [summary.sectors.sum(summary.loads), summary.ideal_sectors];
         assert_eq!(sums.sectors, sectors);
-        if let Some(shared) = summary.shared {
+        if let Some(shared) = &summary.shared {
             let wavefronts = shared.all_wavefronts().unwrap();
             assert_eq!(sums.shared, [shared.loads, wavefronts, shared.ideal_wavefronts]);
         }

@@ -471,6 +471,26 @@ fn any_tree_of_merges_has_the_same_bytes() {
     }
 }
 
+/// In whatever shards, the first fault of a row is its fault in the lowest record.
+#[test]
+fn rows_keep_their_first_fault() {
+    let trace = open(&write(&random_items(30, 600)));
+    let options = ReplayOptions::new(ReplayData::Absent).address_bits(40);
+    let whole = replay(&trace, &options).unwrap().summary();
+    let rows = || whole.per_pc.iter().chain(&whole.per_pc_stores).chain(&whole.per_pc_copies);
+    assert!(rows().any(|row| row.first_fault.is_some()));
+    assert!(rows().all(|row| row.first_fault.is_some() == (row.lane_faults.all() > 0)));
+    let first = &whole.first_faults[0];
+    let records = || rows().filter_map(|row| Some((row.first_fault?.record, row)));
+    let (record, row) = records().min_by_key(|(record, _)| *record).unwrap();
+    let fault = row.first_fault.unwrap();
+    assert_eq!((record, fault.lane, fault.address), (first.record, first.lane, first.address));
+    assert_eq!((fault.kind.name(), row.pc), (&*first.kind, first.pc));
+    let of_shard = |shard| replay(&trace, &options.shard(shard)).unwrap().partial().unwrap();
+    let parts = (0..9).map(|i| of_shard(Shard::new(i, 9))).collect();
+    assert_eq!(Summary::merge(parts).unwrap(), whole);
+}
+
 #[test]
 fn partials_are_of_neighbours() {
     let trace = open(&write(&random_items(15, 100)));

@@ -15,7 +15,7 @@ use warpload_ptx::machine::{
 use warpload_ptx::module::DeclarationId;
 use warpload_ptx::run::Launch;
 use warpload_replay::{ReplayData, ReplayOptions, Summary, replay};
-use warpload_report::{ReportPage, TableRows, html, memory_tables, survey};
+use warpload_report::{ReportPage, TableRows, html, memory_tables};
 use warpload_trace::import_source;
 use warpload_trace::output::OutputError;
 
@@ -318,18 +318,12 @@ impl KernelArguments {
             ));
         }
         let options = ReplayOptions::new(ReplayData::Absent).demangled_names(true);
-        let (mut replayed, survey) = match &page {
-            Some(_) => {
-                let (replayed, survey) = survey(&trace, &options)?;
-                (replayed, Some(survey))
-            }
-            None => (replay(&trace, &options)?, None),
-        };
+        let mut replayed = replay(&trace, &options)?;
         faults::count(&result, &mut replayed);
         let summary = replayed.summary();
-        if let (Some(target), Some(survey), None) = (page, survey, &limit) {
+        if let (Some(target), None) = (page, &limit) {
             let title = Path::new(file.name).file_name().unwrap_or_default().to_string_lossy();
-            let page = ReportPage::new(&replayed, &summary, &survey);
+            let page = ReportPage::new(&replayed, &summary);
             let page =
                 page.title(&title).data("the arguments of the launch").launch(&result, &notes);
             target.write(html(&page).as_bytes())?;
