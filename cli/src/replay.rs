@@ -152,7 +152,8 @@ impl Shape {
                 to.write(Escapes::Text, output, |to| replay_csv(summary, rows, to))?;
             }
             Format::Text => {
-                let shown = if self.by_launch { Cow::Borrowed(summary) } else { summary.by_kernel() };
+                let shown =
+                    if self.by_launch { Cow::Borrowed(summary) } else { summary.by_kernel() };
                 to.text(&replay_text(&shown, rows, data), output)?;
             }
         }

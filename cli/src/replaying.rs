@@ -79,7 +79,7 @@ mod tests {
     fn arguments_are_read_back() {
         let fill = r#"{
             "fill": "zero", "threads": 3, "address_bits": 48, "shared_window": [4096, 4096],
-            "local_window": "0xd0000000,0x1000000", "reuse": true, "merge_pairs": true, "cubin": ["a=b", "-c d"],
+            "local_window": "0xd0000000,0x1000000", "merge_pairs": true, "cubin": ["a=b", "-c d"],
             "demangle": false, "kernel": "a|.*=", "pc": [1, 32], "opcode": "*.{64,128}", "space": "unresolved"
         }"#;
         let mut written = check(fill);

@@ -73,8 +73,8 @@ impl Trace {
     ) -> PyResult<Table> {
         let threads = at_once(py, threads)?;
         let request = given(py, options)?;
-        let ReplayRequest { image, cubin, reuse, merge_pairs, .. } = &request;
-        if image.is_some() || !cubin.is_empty() || *reuse || *merge_pairs {
+        let ReplayRequest { image, cubin, merge_pairs, .. } = &request;
+        if image.is_some() || !cubin.is_empty() || *merge_pairs {
             let message = "expected options about the contents of memory and the selection of \
                            loads";
             return Err(PyTypeError::new_err(message));

@@ -15,7 +15,7 @@ pytest.importorskip("distributed")
 from distributed import Client, LocalCluster  # noqa: E402
 
 TRACES = Path(__file__).parents[2] / "traces"
-OPTIONS = {"fill": "address", "reuse": True}
+OPTIONS = {"fill": "address", "merge_pairs": True}
 SHARDS = 7
 
 
@@ -56,7 +56,7 @@ def trace_set(kernels_list):
 @pytest.fixture
 def whole(kernels_list):
     """The bytes of a replay of everything in one process."""
-    return command("replay", kernels_list, "--fill=address", "--reuse", "--format=json")
+    return command("replay", kernels_list, "--fill=address", "--merge-pairs", "--format=json")
 
 
 def merged(folder):
@@ -292,7 +292,7 @@ def test_what_was_fetched_in_part_is_fetched_again(monkeypatch):
 
 def test_shell(trace_set, whole):
     argv = [sys.executable, "-m", "warpload.cluster", "replay", str(trace_set), "--workers=2"]
-    argv += [f"--shards={SHARDS}", "--fill", "address", "--reuse"]
+    argv += [f"--shards={SHARDS}", "--fill", "address", "--merge-pairs"]
     argv[4:] = argv[5:] + argv[4:5]
     done = subprocess.run(argv, capture_output=True, encoding="utf-8")
     assert (done.returncode, done.stdout) == (0, whole), done.stderr
@@ -304,7 +304,7 @@ def test_shell(trace_set, whole):
 
 def test_plan_run_by_xargs(trace_set, whole, tmp_path):
     """The plan's text is enough for a shell: no Python runs the tasks."""
-    plan = ["plan", trace_set, f"--shards={SHARDS}", "--fan-in=3", "--fill=address", "--reuse"]
+    plan = ["plan", trace_set, f"--shards={SHARDS}", "--fan-in=3", "--fill=address", "--merge-pairs"]
     plan += ["-o", tmp_path / "tasks"]
     tasks = [json.loads(line) for line in command(*plan, "--format=json").splitlines()]
     programs = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])

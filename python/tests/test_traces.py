@@ -24,7 +24,7 @@ REPLAYS = [
     ("generic.wlt", {"fill": "zero", "shard": (1, 3)}),
     ("generic.wlt", {"space": "shared", "pc": (0x10, 0x80), "opcode": "LD.*"}),
     ("btree-v5-kernel-1.traceg", {"fill": "address"}),
-    ("btree-v5-kernel-1.traceg", {"reuse": True, "kernel": "find_key", "demangle": False}),
+    ("btree-v5-kernel-1.traceg", {"merge_pairs": True, "kernel": "find_key", "demangle": False}),
     ("rows.kernelslist.g", {"cubin": "rows.sm_50.cubin", "pc": 0x68}),
     ("nvbit-mem_trace.json", {"shared_window": (0x7E000000, 0x1000000), "address_bits": 40}),
 ]
@@ -162,7 +162,7 @@ def test_wrong_options_are_errors(traces, options, message) -> None:
     [
         ({"fil": "zero"}, "unknown option `fil`; expected one of `?image"),
         ({"fill": 3}, "fill: expected a str"),
-        ({"reuse": "yes"}, "reuse: expected a boolean"),
+        ({"merge_pairs": "yes"}, "merge_pairs: expected a boolean"),
         ({"image": "generic.image.json", "fill": "zero"}, "an image determines"),
     ],
 )
@@ -191,7 +191,7 @@ def test_tables_are_filtered(traces) -> None:
     assert chosen.to_arrow().num_rows == len(chosen.to_pandas()) == found.loads
     assert set(chosen.to_polars()["record"]) < set(loads["record"])
     with pytest.raises(TypeError, match="expected options about the contents of memory"):
-        trace.loads(reuse=True)
+        trace.loads(merge_pairs=True)
     whole = trace.replay()
     rows = whole.rows(kernel="^", pc="0x10..0x80", opcode="LD.*").to_polars()
     per_pc = whole.to_polars()

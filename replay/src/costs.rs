@@ -58,7 +58,7 @@ impl LoadCosts {
                 let traffic = Traffic::of_lanes(addresses, lanes, width, &mut ());
                 Self { global: Some(traffic), ..costs }
             }
-            Space::Shared => Self { shared: Some(offsets.shared()), ..costs },
+            Space::Shared => Self { shared: Some(offsets.shared(&mut [0; BANKS])), ..costs },
             Space::Local => Self { local: Some(offsets.local()), ..costs },
             Space::Constant { .. } => Self { constant: Some(offsets.constant()), ..costs },
         }
@@ -134,6 +134,8 @@ pub(super) struct SpaceCosts {
     pub(super) shared: Option<AccessCost>,
     pub(super) local: Option<AccessCost>,
     pub(super) constant: Option<AccessCost>,
+    /// Of shared memory.
+    pub(super) bank_words: BankWords,
 }
 
 impl SpaceCosts {
@@ -143,8 +145,13 @@ impl SpaceCosts {
         if offsets.lanes.is_empty() {
             return Self::default();
         }
+        let mut bank_words = [0; BANKS];
         match space {
-            AddressSpace::Shared => Self { shared: Some(offsets.shared()), ..Self::default() },
+            AddressSpace::Shared => Self {
+                shared: Some(offsets.shared(&mut bank_words)),
+                bank_words,
+                ..Self::default()
+            },
             AddressSpace::Local => Self { local: Some(offsets.local()), ..Self::default() },
             AddressSpace::Constant { .. } => {
                 Self { constant: Some(offsets.constant()), ..Self::default() }
@@ -156,9 +163,10 @@ impl SpaceCosts {
                 let local = offsets.lanes & !shared.lanes;
                 let local = Offsets { lanes: local, base: map.local().base, ..*offsets };
                 Self {
-                    shared: (!shared.lanes.is_empty()).then(|| shared.shared()),
+                    shared: (!shared.lanes.is_empty()).then(|| shared.shared(&mut bank_words)),
                     local: (!local.lanes.is_empty()).then(|| local.local()),
                     constant: None,
+                    bank_words,
                 }
             }
         }
@@ -169,6 +177,8 @@ impl SpaceCosts {
 const WORD: u64 = 4;
 /// Banks of shared memory.
 pub const BANKS: usize = 32;
+/// The words that each bank of shared memory serves for an access, one per wavefront.
+pub(super) type BankWords = [u8; BANKS];
 /// Lanes that share a sector of local memory, a word each.
 const SECTOR_LANES: usize = 8;
 
@@ -228,11 +238,12 @@ pub(super) struct Offsets<'a> {
 impl Offsets<'_> {
     /// The wavefronts of a load of shared memory, which has 32 banks of one word each. Lanes are served in groups that
     /// access 32 words together. The bank with the most distinct words determines a group's wavefronts.
-    pub(super) fn shared(&self) -> AccessCost {
+    /// Adds to the words of each bank.
+    pub(super) fn shared(&self, bank_words: &mut BankWords) -> AccessCost {
         let words = self.words();
         let units = self.units();
         if words == 1
-            && let Some(cost) = self.one_wavefront(&units)
+            && let Some(cost) = self.one_wavefront(&units, bank_words)
         {
             return cost;
         }
@@ -241,7 +252,7 @@ impl Offsets<'_> {
         let (mut wavefronts, mut conflicts) = (0, 0);
         for start in (0..LANES).step_by(group) {
             let lanes = LaneMask::from_bits(first.bits() & (u32::MAX >> (LANES - group)) << start);
-            let most = u64::from(most_of_a_bank(&units, lanes, words));
+            let most = u64::from(most_of_a_bank(&units, lanes, words, bank_words));
             wavefronts += most;
             conflicts += most.saturating_sub(1);
         }
@@ -257,7 +268,11 @@ impl Offsets<'_> {
 
     /// The cost of a load without bank conflicts; `None` for others. Separate, because most loads of most kernels have
     /// no conflicts, and to see that is much faster than to find the repeated words.
-    fn one_wavefront(&self, units: &[u64; LANES]) -> Option<AccessCost> {
+    fn one_wavefront(
+        &self,
+        units: &[u64; LANES],
+        bank_words: &mut BankWords,
+    ) -> Option<AccessCost> {
         let (mut held, mut banks) = ([0; BANKS], 0_u32);
         for lane in self.lanes {
             let (unit, bank) = (units[lane], units[lane] as usize % BANKS);
@@ -266,19 +281,10 @@ impl Offsets<'_> {
             }
             (held[bank], banks) = (unit, banks | 1 << bank);
         }
+        add_banks(banks, bank_words);
         let wavefronts = u64::from(banks != 0);
         let shares_words = banks.count_ones() < self.lanes.count();
         Some(AccessCost { amount: wavefronts, ideal: wavefronts, conflicts: 0, shares_words })
-    }
-
-    /// Adds to each bank the number of words that it serves for the load, one per wavefront.
-    pub(super) fn add_bank_words(&self, banks: &mut [u64; BANKS]) {
-        let (words, units) = (self.words(), self.units());
-        for lane in self.first_of_equals(&units, self.group(&units)) {
-            for word in 0..words {
-                banks[((units[lane] * words + word) % BANKS as u64) as usize] += 1;
-            }
-        }
     }
 
     /// The wavefronts of a load of shared memory.
@@ -397,8 +403,20 @@ impl Offsets<'_> {
     }
 }
 
-/// The most words that lanes with different units request of one bank.
-fn most_of_a_bank(units: &[u64; LANES], lanes: LaneMask, words: u64) -> u32 {
+/// Adds a word to each of these banks.
+fn add_banks(banks: u32, bank_words: &mut BankWords) {
+    for (bank, served) in bank_words.iter_mut().enumerate() {
+        *served += (banks >> bank & 1) as u8;
+    }
+}
+
+/// The most words that lanes with different units request of one bank. Adds the words of each bank.
+fn most_of_a_bank(
+    units: &[u64; LANES],
+    lanes: LaneMask,
+    words: u64,
+    bank_words: &mut BankWords,
+) -> u8 {
     // The usual case: each lane has banks of its own.
     let banks_of =
         |unit: u64| (u32::MAX >> (BANKS as u64 - words)) << (unit * words % BANKS as u64);
@@ -407,12 +425,17 @@ fn most_of_a_bank(units: &[u64; LANES], lanes: LaneMask, words: u64) -> u32 {
         banks |= banks_of(units[lane]);
     }
     if u64::from(banks.count_ones()) == u64::from(lanes.count()) * words {
-        return u32::from(!lanes.is_empty());
+        add_banks(banks, bank_words);
+        return u8::from(!lanes.is_empty());
     }
     // Units are aligned, so two of them share all of their banks or none. Counting the first bank suffices.
     let mut counts = [0; BANKS];
     for lane in lanes {
         counts[(units[lane] * words % BANKS as u64) as usize] += 1;
+    }
+    let words = words as usize;
+    for (bank, served) in bank_words.iter_mut().enumerate() {
+        *served += counts[bank / words * words];
     }
     counts.into_iter().max().unwrap_or(0)
 }
@@ -433,9 +456,10 @@ mod tests {
 
     /// Returns the wavefronts and the ideal.
     fn stride(bytes: u32, stride: u64) -> (u64, u64) {
-        let cost = offsets(&WarpAddresses::Stride { base: 0, stride }, bytes, u32::MAX).shared();
+        let cost = offsets(&WarpAddresses::Stride { base: 0, stride }, bytes, u32::MAX)
+            .shared(&mut [0; BANKS]);
         let list = WarpAddresses::Each(std::array::from_fn(|lane| lane as u64 * stride));
-        assert_eq!(offsets(&list, bytes, u32::MAX).shared(), cost);
+        assert_eq!(offsets(&list, bytes, u32::MAX).shared(&mut [0; BANKS]), cost);
         (cost.amount, cost.ideal)
     }
 
@@ -464,7 +488,7 @@ mod tests {
         assert_eq!(stride(8, 128), (32, 2));
         // A column of a tile whose columns are swizzled by the row has no conflict.
         let swizzled = std::array::from_fn(|lane| (lane * 128 + (lane ^ 5) * 4) as u64);
-        let cost = offsets(&WarpAddresses::Each(swizzled), 4, u32::MAX).shared();
+        let cost = offsets(&WarpAddresses::Each(swizzled), 4, u32::MAX).shared(&mut [0; BANKS]);
         assert_eq!(cost, AccessCost { amount: 1, ideal: 1, ..AccessCost::default() });
     }
 
@@ -473,7 +497,7 @@ mod tests {
     fn conflicts_are_beyond_one_wavefront_a_group() {
         let conflicts = |bytes, mask, at: fn(u64) -> u64| {
             let list = WarpAddresses::Each(std::array::from_fn(|lane| at(lane as u64)));
-            offsets(&list, bytes, mask).shared().conflicts
+            offsets(&list, bytes, mask).shared(&mut [0; BANKS]).conflicts
         };
         assert_eq!(conflicts(16, u32::MAX, |_| 0), 0);
         assert_eq!(conflicts(16, u32::MAX, |lane| 16 * (lane % 4)), 0);
@@ -496,8 +520,8 @@ mod tests {
             let list = WarpAddresses::Each(std::array::from_fn(|lane| at(lane as u64)));
             let plain = offsets(&list, bytes, mask);
             let merging = Offsets { rules: SharedRules::default().merging_pairs(true), ..plain };
-            assert_eq!(merging.wavefronts().len() as u64, merging.shared().amount);
-            (plain.shared().amount, merging.shared().amount)
+            assert_eq!(merging.wavefronts().len() as u64, merging.shared(&mut [0; BANKS]).amount);
+            (plain.shared(&mut [0; BANKS]).amount, merging.shared(&mut [0; BANKS]).amount)
         };
         assert_eq!(costs(16, u32::MAX, |_| 0), (4, 2));
         assert_eq!(costs(16, u32::MAX, |lane| lane / 2 * 16), (4, 2));
@@ -570,12 +594,11 @@ mod tests {
                 conflicts,
                 shares_words: units.len() < offsets.lanes.count() as usize,
             };
-            prop_assert_eq!(offsets.shared(), shared);
             let mut words = [0; BANKS];
-            offsets.add_bank_words(&mut words);
-            let expected: [u64; BANKS] = std::array::from_fn(|bank| {
+            prop_assert_eq!(offsets.shared(&mut words), shared);
+            let expected: BankWords = std::array::from_fn(|bank| {
                 let in_bank = banks.iter().filter_map(|group| group.get(&(bank as u64)));
-                in_bank.map(|words| words.len() as u64).sum()
+                in_bank.map(|words| words.len() as u8).sum()
             });
             prop_assert_eq!(words, expected);
             let fronts = offsets.wavefronts();
@@ -583,7 +606,7 @@ mod tests {
             let mut given = [0; BANKS];
             for front in &fronts {
                 for (bank, lanes) in front.banks.iter().enumerate() {
-                    given[bank] += u64::from(!lanes.is_empty());
+                    given[bank] += u8::from(!lanes.is_empty());
                     prop_assert!(lanes.lanes().all(|lane| front.lanes.contains(&lane)));
                 }
             }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::costs::{AccessCost, Offsets, SharedRules, SpaceCosts};
-use crate::counters::{AccessCounts, FirstFault, GlobalCounts, SharedCounts, SpaceCounts};
+use crate::costs::{Offsets, SharedRules, SpaceCosts};
+use crate::counters::{AccessCounts, FirstFault, GlobalCounts, SpaceCounts};
 use crate::footprint::LineCollector;
 use crate::launch_counts::{AccessKey, LaunchCounts};
 use crate::row::RowCode;
@@ -115,7 +115,7 @@ impl AccessCounter {
             if operation.kind == OperationKind::Atomic && cost.shares_words {
                 shared.unknown += 1;
             } else {
-                count_shared(shared, cost, &offsets, op.space, map);
+                shared.count(cost, &costs.bank_words);
             }
         }
         if let Some(cost) = costs.local {
@@ -152,23 +152,6 @@ fn space_of(counts: &mut SpaceCounts, space: Option<Space>) -> &mut u64 {
         Some(Space::Shared) => &mut counts.shared,
         Some(Space::Constant { .. }) => &mut counts.constant,
         None => &mut counts.unresolved,
-    }
-}
-
-/// Counts an access to shared memory, and the words of its banks.
-#[inline]
-fn count_shared(
-    shared: &mut SharedCounts,
-    cost: AccessCost,
-    offsets: &Offsets<'_>,
-    space: AddressSpace,
-    map: &AddressMap,
-) {
-    shared.count(cost);
-    let banks = &mut shared.bank_words.0;
-    match space {
-        AddressSpace::Generic => offsets.in_shared_window(map).add_bank_words(banks),
-        _ => offsets.add_bank_words(banks),
     }
 }
 

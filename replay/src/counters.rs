@@ -401,13 +401,16 @@ impl GlobalCounts {
 }
 
 impl SharedCounts {
-    /// Counts an access, unless it is an atomic with lanes that share a word.
+    /// Counts an access, which is no atomic with lanes that share a word.
     #[inline]
-    pub(crate) fn count(&mut self, cost: AccessCost) {
+    pub(crate) fn count(&mut self, cost: AccessCost, bank_words: &[u8; BANKS]) {
         self.accesses += 1;
         self.wavefronts.add(&Spread::of_one(cost.amount));
         self.ideal_wavefronts += cost.ideal;
         self.conflicts += cost.conflicts;
+        for (sum, words) in self.bank_words.0.iter_mut().zip(bank_words) {
+            *sum += u64::from(*words);
+        }
     }
 }
 

@@ -161,7 +161,7 @@ impl<'a> LoadExecutor<'a> {
             width: op.width,
             rules: self.options.get_shared_rules(),
         };
-        let SpaceCosts { shared, local, constant } =
+        let SpaceCosts { shared, local, constant, .. } =
             SpaceCosts::new(op.space, &offsets, memory.map());
         let costs = LoadCosts { global, shared, local, constant };
         Some(ExecutedLoad { executing: lanes.executing, loaded, costs })

@@ -42,7 +42,6 @@ pub struct ReplayOptions<'a> {
     pub(super) local_window: Option<Window>,
     shard: Option<Shard>,
     selection: Option<&'a Selection>,
-    counts_reuse: bool,
     shared_rules: SharedRules,
     functions: Option<&'a Functions>,
     are_names_demangled: bool,
@@ -61,7 +60,6 @@ impl<'a> ReplayOptions<'a> {
             local_window: None,
             shard: None,
             selection: None,
-            counts_reuse: false,
             shared_rules: SharedRules::default(),
             functions: None,
             are_names_demangled: false,
@@ -106,13 +104,6 @@ impl<'a> ReplayOptions<'a> {
     #[must_use]
     pub fn select(mut self, selection: impl Into<Option<&'a Selection>>) -> Self {
         self.selection = selection.into();
-        self
-    }
-
-    /// Sets whether to count touches of the same line, which needs memory for every line touched.
-    #[must_use]
-    pub fn reuse(mut self, counts_reuse: bool) -> Self {
-        self.counts_reuse = counts_reuse;
         self
     }
 
@@ -189,12 +180,6 @@ impl<'a> ReplayOptions<'a> {
         self.selection
     }
 
-    /// Returns whether to count touches of the same line.
-    #[must_use]
-    pub fn counts_reuse(&self) -> bool {
-        self.counts_reuse
-    }
-
     /// Returns the rules by which shared memory serves accesses.
     #[must_use]
     pub fn get_shared_rules(&self) -> SharedRules {
@@ -236,9 +221,6 @@ impl<'a> ReplayOptions<'a> {
         let mut trace = format!("warpload {}, trace {trace}", env!("CARGO_PKG_VERSION"));
         if let Some(selection) = self.selection {
             trace += &format!(", {:?}", selection.selected);
-        }
-        if self.counts_reuse {
-            trace += ", reuse";
         }
         if self.shared_rules.merges_pairs {
             trace += ", pairs merged";

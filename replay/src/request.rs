@@ -77,12 +77,6 @@ pub struct ReplayRequest {
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub cubin: Vec<PathBuf>,
 
-    /// Also count how many loads lie between two touches of the same line of global memory; needs
-    /// memory for every line touched
-    #[serde(skip_serializing_if = "is_false")]
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub reuse: bool,
-
     /// Serve two groups of 8 lanes at once if they load 16 bytes in equal pairs from shared memory, as
     /// SM 7.0 to 7.5 do
     #[serde(skip_serializing_if = "is_false")]
@@ -130,7 +124,6 @@ impl Default for ReplayRequest {
             shared_window: None,
             local_window: None,
             cubin: Vec::new(),
-            reuse: false,
             merge_pairs: false,
             demangle: true,
             kernel: None,
@@ -310,7 +303,6 @@ impl ReplayRequest {
             .shared_window(self.shared_window)
             .local_window(self.local_window)
             .select(selection)
-            .reuse(self.reuse)
             .shared_rules(SharedRules::default().merging_pairs(self.merge_pairs))
             .functions(functions)
             .demangled_names(self.demangle)

@@ -1,4 +1,4 @@
-//! [`Traffic`]: the sectors and lines of global memory that one access touches; a [`TouchSink`] receives them.
+//! [`Traffic`]: the sectors and lines of global memory that one access touches; a [`TouchSink`] receives the lines.
 
 use super::compare::nearest_before;
 use warpload::lane::{LANES, LaneMask};
@@ -22,7 +22,7 @@ pub struct Traffic {
     pub ideal_sectors: u64,
 }
 
-/// Receives the lines and sectors that accesses touch.
+/// Receives the lines that accesses touch.
 pub(super) trait TouchSink {
     /// Adds a line, by its number.
     #[inline]
@@ -31,10 +31,6 @@ pub(super) trait TouchSink {
     /// Adds the lines `first` to `last`.
     #[inline]
     fn add_lines(&mut self, _first: u64, _last: u64) {}
-
-    /// Adds sectors of a line.
-    #[inline]
-    fn add_sectors(&mut self, _line: u64, _sectors: u64) {}
 }
 
 /// For accesses that are only counted.
@@ -42,7 +38,7 @@ impl TouchSink for () {}
 
 impl Traffic {
     /// Counts the distinct sectors and lines of an access by the lanes in `global`, rounded down to the width, and
-    /// passes them to `sink`.
+    /// passes the lines to `sink`.
     ///
     /// All lanes access the same size, aligned to it, so that any two accesses are equal or disjoint: distinct
     /// addresses have distinct bytes, and none crosses a sector.
@@ -80,21 +76,10 @@ impl Traffic {
         let touched = |block: u64| {
             if stride <= block { last / block - start / block + 1 } else { count }
         };
-        let of_lane = |i: u64| (first + i * stride) / LINE_BYTES;
         if stride <= LINE_BYTES {
             sink.add_lines(start / LINE_BYTES, last / LINE_BYTES);
         } else {
-            (0..count).for_each(|i| sink.add_line(of_lane(i)));
-        }
-        if stride > SECTOR_BYTES {
-            (0..count).for_each(|i| sink.add_sectors(of_lane(i), 1));
-        } else {
-            const IN_LINE: u64 = LINE_BYTES / SECTOR_BYTES;
-            let (start, last) = (start / SECTOR_BYTES, last / SECTOR_BYTES);
-            for line in start / IN_LINE..=last / IN_LINE {
-                let of_line = start.max(line * IN_LINE)..=last.min(line * IN_LINE + (IN_LINE - 1));
-                sink.add_sectors(line, of_line.end() - of_line.start() + 1);
-            }
+            (0..count).for_each(|i| sink.add_line((first + i * stride) / LINE_BYTES));
         }
         let distinct = if stride < bytes { (last - start) / bytes + 1 } else { count };
         Some(Self {
@@ -138,12 +123,8 @@ impl Traffic {
         nearest_before(&offsets, &mut nearest);
         let [distinct, sectors, lines] = vectorized!(count_new(&nearest));
         for (nearest, address) in nearest.iter().zip(rounded.iter()) {
-            let line = address / LINE_BYTES;
             if *nearest >= LINE_BYTES as u32 {
-                sink.add_line(line);
-            }
-            if *nearest >= SECTOR_BYTES as u32 {
-                sink.add_sectors(line, 1);
+                sink.add_line(address / LINE_BYTES);
             }
         }
         let ideal_sectors = (u64::from(distinct) * u64::from(width.bytes())).div_ceil(SECTOR_BYTES);
@@ -167,7 +148,6 @@ impl Traffic {
             if last_sector != Some(sector) {
                 last_sector = Some(sector);
                 traffic.sectors += 1;
-                sink.add_sectors(line, 1);
             }
             if last_line != Some(line) {
                 last_line = Some(line);
@@ -217,7 +197,7 @@ fn count_new(nearest: &[u32; LANES]) -> [u32; 3] {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeSet;
 
     use proptest::prelude::*;
 
@@ -228,22 +208,15 @@ mod tests {
     }
 
     #[derive(Debug, Default, PartialEq)]
-    struct Touched {
-        lines: BTreeSet<u64>,
-        sectors: BTreeMap<u64, u64>,
-    }
+    struct Touched(BTreeSet<u64>);
 
     impl TouchSink for Touched {
         fn add_line(&mut self, line: u64) {
-            self.lines.insert(line);
+            self.0.insert(line);
         }
 
         fn add_lines(&mut self, first: u64, last: u64) {
-            self.lines.extend(first..=last);
-        }
-
-        fn add_sectors(&mut self, line: u64, sectors: u64) {
-            *self.sectors.entry(line).or_default() += sectors;
+            self.0.extend(first..=last);
         }
     }
 
@@ -256,7 +229,7 @@ mod tests {
         let traffic = Traffic::of_each(list, global, width(bytes), &mut touched);
         let mut addresses = addresses.to_vec();
         assert_eq!(Traffic::of_sorted(&mut addresses, width(bytes), &mut of_sorted), traffic);
-        assert_eq!(touched.sectors.values().sum::<u64>(), traffic.sectors);
+        assert_eq!(touched.0.len() as u64, traffic.lines);
         assert_eq!(touched, of_sorted);
         (traffic.sectors, traffic.lines, traffic.ideal_sectors)
     }

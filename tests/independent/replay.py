@@ -4,7 +4,7 @@
 Written only from descriptions of the formats and of loads, without reading the project's code.
 Works lane by lane and byte by byte with exact integers; deliberately slow and obvious.
 
-    replay.py TRACE [--fill address|zero|none | --image MANIFEST] [--reuse] [--address-bits N]
+    replay.py TRACE [--fill address|zero|none | --image MANIFEST] [--address-bits N]
 """
 
 import argparse
@@ -30,7 +30,6 @@ def main():
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument("--fill", choices=("address", "zero", "none"), default="none")
     parser.add_argument("--image", metavar="MANIFEST")
-    parser.add_argument("--reuse", action="store_true")
     parser.add_argument("--address-bits", type=int)
     parser.add_argument("--shared-window", type=window_argument, metavar="BASE,SIZE")
     parser.add_argument("--local-window", type=window_argument, metavar="BASE,SIZE")

@@ -114,7 +114,6 @@ class PlannedOptions(LoadOptions, total=False):
 
     threads: int | None
     """The number of threads; as many as can run at once if not given."""
-    reuse: bool
     """Also count how many loads lie between two touches of the same line of global memory."""
     merge_pairs: bool
     """Serve two groups of 8 lanes at once if they load 16 bytes in equal pairs from shared memory, as SM 7.0 to 7.5

@@ -24,7 +24,7 @@ def differences(got, expected, at):
 def main():
     failed = False
     for name, expected in json.loads((HERE / "expected.json").read_text()).items():
-        command = [sys.executable, HERE.parent / "replay.py", HERE / f"{name}.traceg", "--reuse"]
+        command = [sys.executable, HERE.parent / "replay.py", HERE / f"{name}.traceg"]
         got = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
         for difference in differences(got, expected, name):
             print(difference)

@@ -11,7 +11,7 @@ from .replay import Replay
 
 WINDOWS = SimpleNamespace(top=1 << 64)  # of addresses whose space is given
 BINARY = b"WARPLOAD"  # the project's own format, which is not modelled
-DEFAULT_OPTIONS = {"fill": "none", "image": None, "reuse": False, "address_bits": None}
+DEFAULT_OPTIONS = {"fill": "none", "image": None, "address_bits": None}
 
 
 def replayed(question):

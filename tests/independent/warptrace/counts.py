@@ -246,36 +246,3 @@ class Row:
             # How lanes take turns at a word is not known.
             found["shared"] |= {"wavefronts": None, "conflicts": None}
         return found
-
-
-class Reuse:
-    """How many loads of a kernel lie between two touches of a line of global memory."""
-
-    def __init__(self):
-        self.loads = 0
-        self.last = {}
-        self.distances = []
-        self.cold = 0
-
-    def add(self, load):
-        if not load.lines:
-            return
-        self.loads += 1
-        for line in load.lines:
-            if line in self.last:
-                self.distances.append(self.loads - self.last[line])
-            else:
-                self.cold += 1
-            self.last[line] = self.loads
-
-
-def histogram(reuses):
-    buckets = {}
-    for reuse in reuses:
-        for distance in reuse.distances:
-            bound = 1 << (distance - 1).bit_length()
-            buckets[bound] = buckets.get(bound, 0) + 1
-    return {
-        "buckets": [[bound, buckets[bound]] for bound in sorted(buckets)],
-        "cold": sum(reuse.cold for reuse in reuses),
-    }

@@ -3,7 +3,7 @@
 from . import inputs
 from .common import M64, splitmix64
 from .costs import Executed, faults_of, side_of_copy
-from .counts import Counts, Reuse, Row, histogram
+from .counts import Counts, Row
 from .memory import Fill, Image, Windows, matrix_words, words_of
 from .opcodes import opcode_of
 
@@ -27,7 +27,6 @@ class KernelState:
         self.kernel = kernel
         self.counts = Counts()
         self.windows = Windows(kernel, options, image)
-        self.reuse = Reuse()
         if image is not None:
             self.memory = image
         elif options.fill != "none":
@@ -101,7 +100,6 @@ class Replay:
                 counts.add_skipped(kind, 1)
                 (counts.stores if kind == "store" else counts.atomics).add(executed)
         if kind == "load":
-            state.reuse.add(executed)
             self.values(index, record, opcode, executed, state)
 
     def values(self, index, record, opcode, load, state):
@@ -162,19 +160,13 @@ class Replay:
         has_image = self.image is not None
         has_data = has_image or self.options.fill != "none"
 
-        def reuse(states):
-            if not self.options.reuse:
-                return {}
-            return {"reuse": histogram([state.reuse for state in states])}
-
         answer = self.total.as_json(has_image)
-        answer.update(reuse(self.kernels))
         answer["digest"] = f"{self.digest:016x}" if has_data else None
         answer["per_pc"] = self.table("per_pc")
         answer["per_pc_stores"] = self.table("per_pc_stores")
         answer["per_pc_copies"] = self.table("per_pc_copies")
         answer["kernels"] = [
-            {"name": state.kernel.name, **state.counts.as_json(has_image), **reuse([state])}
+            {"name": state.kernel.name, **state.counts.as_json(has_image)}
             for state in self.kernels
         ]
         answer["first_faults"] = self.first_faults

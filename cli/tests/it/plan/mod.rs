@@ -182,7 +182,7 @@ fn check_changes(tasks: &[Value]) {
 #[test]
 fn a_plan_of_a_trace_makes_the_whole_replay() {
     let folder = tempfile::tempdir().unwrap();
-    let options = ["--image", "traces/generic.image.json", "--reuse", "--opcode", "LD*.E*"];
+    let options = ["--image", "traces/generic.image.json", "--opcode", "LD*.E*"];
     check_replay(TRACE, &options, folder.path());
 }
 
@@ -202,7 +202,7 @@ fn a_plan_of_a_list_makes_a_set_and_that_of_the_set_the_whole_replay() {
     assert_eq!(fs::read(part).unwrap(), good);
 
     let set = output(&tasks[2]);
-    check_replay(set, &["--fill", "address", "--reuse"], folder.path());
+    check_replay(set, &["--fill", "address"], folder.path());
     let whole = |trace| run(&["replay", trace, "--fill", "address", "--format", "json"]);
     assert_eq!(whole(set), whole(LIST));
     // Of the parts, a shard's task reads those that it needs.
@@ -221,13 +221,12 @@ fn options_of_the_plan_of_a_list() {
     let lines: Vec<&str> = ran.stdout.lines().collect();
     assert!(lines[..2].iter().all(|line| line.contains(" --threads=3 ")), "{lines:?}");
     assert!(!lines[2].contains("--threads"), "{lines:?}");
-    let others =
-        ["--fill", "zero", "--reuse", "--space", "global", "--shards", "4", "--fan-in", "2"];
+    let others = ["--fill", "zero", "--space", "global", "--shards", "4", "--fan-in", "2"];
     let with_others = Ran::from(warpload().args(arguments).args(others).output().unwrap());
     assert_eq!((with_others.status, with_others.stdout), (0, ran.stdout));
     assert_eq!(
         with_others.stderr,
-        "note: a list of traces is imported first; `--fill`, `--reuse`, `--space`, `--shards`, \
+        "note: a list of traces is imported first; `--fill`, `--space`, `--shards`, \
          `--fan-in` are for the plan of the set\n"
     );
 }
@@ -343,7 +342,7 @@ fn outputs_are_named_after_what_they_are_of() {
     let others: &[&[&str]] = &[
         &["tests/data/cmd/example.wlt"],
         &[TRACE, "--fill", "zero"],
-        &[TRACE, "--reuse"],
+        &[TRACE, "--merge-pairs"],
         &[TRACE, "--space", "global"],
         &[TRACE, "--no-demangle"],
         &[TRACE, "--address-bits", "40"],

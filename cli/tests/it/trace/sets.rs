@@ -66,7 +66,7 @@ fn a_set_is_the_one_trace_of_the_list() {
         for options in [
             "--format json",
             "--fill address --format json",
-            "--fill zero --reuse --format json",
+            "--fill zero --format json",
             "--fill address --address-bits 40 --space global --format json",
             "--fill address --shared-window 0x1000000,0x1000000 --pc 0..200 --format json",
             "--fill address --opcode *.64 --format json",

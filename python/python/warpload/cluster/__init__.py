@@ -69,7 +69,7 @@ def replay(
     progress
         Called with the number of tasks done and of all tasks.
     image, **options
-        The options of :meth:`warpload.Trace.replay` that decide the results: ``fill``, ``reuse``, ``kernel``. Files
+        The options of :meth:`warpload.Trace.replay` that decide the results: ``fill``, ``merge_pairs``, ``kernel``. Files
         among them must be on a file system that all machines share. ``threads`` replay one shard, one if not given.
 
     Raises
