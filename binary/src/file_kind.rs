@@ -81,11 +81,11 @@ const MAGICS: [(&[u8], FileKind); 25] = [
 /// arbitrary.
 const SKIPPABLE: &[u8] = b"\x50\x2a\x4d\x18";
 
-/// Whether `start` agrees with `magic` up to the end of the shorter one.
-fn agrees(magic: &[u8], start: &[u8]) -> bool {
+/// Whether `start` begins with `magic`.
+fn begins_with(magic: &[u8], start: &[u8]) -> bool {
     let free = if magic == SKIPPABLE { 0x0f } else { 0 };
-    let mut pairs = magic.iter().zip(start);
-    pairs.next().is_none_or(|(magic, byte)| *magic == *byte & !free) && pairs.all(|(m, b)| m == b)
+    let first = start.first().is_some_and(|byte| magic[0] == *byte & !free);
+    first && start[1..].starts_with(&magic[1..])
 }
 
 impl FileKind {
@@ -101,8 +101,7 @@ impl FileKind {
             start.get(range).is_some_and(|bytes| bytes.iter().all(|byte| *byte == 0))
         };
         let begins = |(magic, kind): &&(&[u8], FileKind)| {
-            start.len() >= magic.len()
-                && agrees(magic, start)
+            begins_with(magic, start)
                 && match kind {
                     // An object has no optional header.
                     Coff if magic.len() == 2 => is_zero(16..18),
@@ -123,12 +122,6 @@ impl FileKind {
             Some(kind) => matches!(kind, Archive | Coff | Elf | Fatbin | Pe),
             None => start.contains(&0),
         }
-    }
-
-    /// Returns whether a file of the kind may begin with `start`, which may be shorter than its magic.
-    #[must_use]
-    pub fn may_begin(self, start: &[u8]) -> bool {
-        MAGICS.iter().any(|(magic, kind)| *kind == self && agrees(magic, start))
     }
 
     /// Returns the length of the kind's shortest magic in bits, as a measure of how certain a match is.

@@ -18,9 +18,8 @@ use warpload_trace::{
 
 /// Turn a trace of another tool into a binary trace
 ///
-/// Reads traces of Accel-Sim (.trace, .traceg, .tracez, or a kernelslist.g with all files that it lists), of NVBit's
-/// mem_trace tool, as a log or as JSON, and of CUTracer, as NDJSON or as a text log. Each may be compressed by gzip, xz
-/// or zstd. The output appears under its name when it is complete; if it replaces a file, it keeps that file's mode.
+/// Reads traces of Accel-Sim (.trace, .traceg, .tracez, or a kernelslist.g with all files that it lists), logs of
+/// NVBit's mem_trace tool, CUTracer's NDJSON, and exports. Each may be compressed by gzip, xz or zstd. The output appears under its name when it is complete; if it replaces a file, it keeps that file's mode.
 ///
 /// For a kernelslist.g, `--split` writes one binary trace for each listed trace, and a trace set that makes them one.
 /// `--only` writes one of these, on any machine; `warpload set` then puts them together.

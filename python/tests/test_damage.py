@@ -34,7 +34,7 @@ def outcome(use, path: Path):
 
 @pytest.mark.parametrize(
     "name",
-    ["generic.wlt", "btree-v5-kernel-1.traceg", "nvbit-mem_trace.json", "rows.kernelslist.g"],
+    ["generic.wlt", "btree-v5-kernel-1.traceg", "rows.kernelslist.g"],
 )
 def test_a_damaged_trace(traces: Path, tmp_path: Path, name: str) -> None:
     for file in traces.glob("rows-*.traceg"):

@@ -26,7 +26,7 @@ REPLAYS = [
     ("btree-v5-kernel-1.traceg", {"fill": "address"}),
     ("btree-v5-kernel-1.traceg", {"merge_pairs": True, "kernel": "find_key", "demangle": False}),
     ("rows.kernelslist.g", {"cubin": "rows.sm_50.cubin", "pc": 0x68}),
-    ("nvbit-mem_trace.json", {"shared_window": (0x7E000000, 0x1000000), "address_bits": 40}),
+    ("bfs-v3-kernel-14.traceg", {"shared_window": (0x7E000000, 0x1000000), "address_bits": 40}),
 ]
 
 

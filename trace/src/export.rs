@@ -85,7 +85,7 @@ struct AboutTrace<'t> {
     /// Always `null`, because kernels have windows of their own.
     windows: Option<Windows>,
     address_bits: u32,
-    allocations: Vec<(String, u64)>,
+    allocations: &'t [(String, u64)],
     records: u64,
     complete: Option<bool>,
     notes: &'t [String],
@@ -104,6 +104,49 @@ struct KernelLine<'t> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     source_lines: &'t [(u32, u32)],
 }
+
+/// Elements of a list that is too long for the line that it belongs to.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum ListLine<'t> {
+    Tools(&'t [String]),
+    Notes(&'t [String]),
+    Allocations(&'t [(String, u64)]),
+    Header(&'t [(Arc<str>, Arc<str>)]),
+    SourceLines(&'t [(u32, u32)]),
+}
+
+/// A list of more bytes has lines of its own, because an import limits lines: to eight times as much, and a header line's
+/// key and value have up to six times as much.
+const LIST_BYTES: usize = 128 << 10;
+
+/// Returns a list as it is if it is short. Otherwise the first part is empty, and the others have up to [`LIST_BYTES`] or
+/// one element.
+fn divided<T>(list: &[T], bytes: impl Fn(&T) -> usize) -> (&[T], Vec<&[T]>) {
+    let (mut parts, mut start, mut sum) = (Vec::new(), 0, 0);
+    for (at, one) in list.iter().enumerate() {
+        let own = bytes(one);
+        if sum + own > LIST_BYTES && at > start {
+            parts.push(&list[start..at]);
+            (start, sum) = (at, 0);
+        }
+        sum += own;
+    }
+    if start == 0 && sum <= LIST_BYTES {
+        return (list, parts);
+    }
+    parts.push(&list[start..]);
+    (&[], parts)
+}
+
+/// The bytes of a text in JSON, at most.
+fn quoted_bytes(text: &str) -> usize {
+    let escaped = |byte| if matches!(byte, 0..0x20 | b'"' | b'\\') { 6 } else { 1 };
+    text.bytes().map(escaped).sum::<usize>() + 3
+}
+
+/// The bytes of a pair of numbers in JSON, at most.
+const PAIR_BYTES: usize = 48;
 
 #[derive(Serialize)]
 struct Windows {
@@ -143,18 +186,26 @@ impl<W: Write> Export<'_, W> {
     fn first_line(&mut self) -> Result<(), ExportError> {
         let contents = self.trace.contents();
         let allocations = contents.allocations.iter();
+        let allocations: Vec<_> = allocations.map(|(base, bytes)| (hex(*base), *bytes)).collect();
+        let (tools, more_tools) = divided(&contents.tools, |tool| quoted_bytes(tool));
+        let (notes, more_notes) = divided(&contents.notes, |note| quoted_bytes(note));
+        let (allocations, more_allocations) = divided(&allocations, |_| PAIR_BYTES);
         let trace = AboutTrace {
             version: VERSION,
             source: &contents.source,
-            tools: &contents.tools,
+            tools,
             windows: None,
             address_bits: DEFAULT_ADDRESS_BITS,
-            allocations: allocations.map(|(base, bytes)| (hex(*base), *bytes)).collect(),
+            allocations,
             records: self.trace.records(),
             complete: contents.complete.then_some(true),
-            notes: &contents.notes,
+            notes,
         };
-        self.json(&FirstLine { trace })
+        self.json(&FirstLine { trace })?;
+        let more = more_tools.into_iter().map(ListLine::Tools);
+        let more = more.chain(more_notes.into_iter().map(ListLine::Notes));
+        let mut more = more.chain(more_allocations.into_iter().map(ListLine::Allocations));
+        more.try_for_each(|list| self.json(&list))
     }
 
     fn json(&mut self, line: &impl Serialize) -> Result<(), ExportError> {
@@ -191,6 +242,13 @@ impl<W: Write> Export<'_, W> {
     fn kernel(&mut self, number: usize, record: u64) -> Result<(), ExportError> {
         let Some(kernel) = self.trace.contents().kernels.get(number) else { return Ok(()) };
         let known = |size: [u32; 3]| (size != [0; 3]).then_some(size);
+        let line_bytes =
+            |(key, value): &(Arc<str>, Arc<str>)| quoted_bytes(key) + quoted_bytes(value);
+        let (header, more_header) = divided(&kernel.header, line_bytes);
+        let (source_lines, more_source_lines) = divided(&kernel.source_lines, |_| PAIR_BYTES);
+        let more = more_header.into_iter().map(ListLine::Header);
+        let mut more = more.chain(more_source_lines.into_iter().map(ListLine::SourceLines));
+        more.try_for_each(|list| self.json(&list))?;
         self.json(&KernelLine {
             kernel: number,
             record,
@@ -202,8 +260,8 @@ impl<W: Write> Export<'_, W> {
                 shared: kernel.shared_base.map(hex),
                 local: kernel.local_base.map(hex),
             },
-            header: &kernel.header,
-            source_lines: &kernel.source_lines,
+            header,
+            source_lines,
         })
     }
 

@@ -13,6 +13,7 @@ mod export;
 mod import;
 mod open;
 mod operation;
+mod ordered;
 mod overview;
 mod place;
 mod set;

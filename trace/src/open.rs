@@ -205,11 +205,7 @@ impl TraceSource {
     #[must_use]
     pub fn is_manifest(&self) -> bool {
         let start = without_mark(&self.start).trim_ascii_start();
-        let has = |key: &[u8]| memchr::memmem::find(start, key).is_some();
-        !self.is_set()
-            && start.starts_with(b"{")
-            && !is_certainly_text_trace(start)
-            && !has(b"\"instr_opcode\"")
+        !self.is_set() && start.starts_with(b"{") && !is_certainly_text_trace(start)
     }
 
     /// Returns the number of parts, if this is a set that [`open_in_place`](Self::open_in_place) has opened.

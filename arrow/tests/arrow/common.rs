@@ -56,6 +56,5 @@ fn is_trace(path: &Path) -> bool {
     let is_compressed = |ending: &str| {
         [".xz", ".zst"].iter().any(|more| name.ends_with(&format!("{ending}{more}")))
     };
-    name == "nvbit-mem_trace.json"
-        || endings.iter().any(|ending| name.ends_with(ending) || is_compressed(ending))
+    endings.iter().any(|ending| name.ends_with(ending) || is_compressed(ending))
 }

@@ -29,7 +29,7 @@ struct Case {
 }
 
 /// The inputs in the repository, and the names of the expected outputs.
-const INPUTS: [(&str, &str); 15] = [
+const INPUTS: [(&str, &str); 14] = [
     ("tests/independent/handwritten-1.traceg", "handwritten-1"),
     ("tests/independent/handwritten-2.traceg", "handwritten-2"),
     ("tests/independent/kernelslist.g", "kernelslist"),
@@ -44,11 +44,10 @@ const INPUTS: [(&str, &str); 15] = [
     ("traces/bfs-v3-kernel-14.traceg", "bfs-v3-kernel-14"),
     ("traces/btree-v5-kernel-1.traceg", "btree-v5-kernel-1"),
     ("traces/vecadd-v3-sm61-head.trace.xz", "vecadd-v3-sm61-head"),
-    ("traces/nvbit-mem_trace.json", "nvbit-mem_trace"),
 ];
 
 /// The samples in `tests/data/traces2`. Those with the same instructions share an expected output.
-const SAMPLES: [(&str, &str); 31] = [
+const SAMPLES: [(&str, &str); 30] = [
     ("v1.2-grouped.traceg", "traces2/v1.2-grouped"),
     ("v1.2-active-mask.traceg", "traces2/v1.2-active-mask"),
     ("v3-grouped.traceg", "traces2/v3-grouped"),
@@ -75,7 +74,6 @@ const SAMPLES: [(&str, &str); 31] = [
     ("cutracer-addr.ndjson", "traces2/cutracer-addr"),
     ("cutracer-legacy.ndjson", "traces2/cutracer-legacy"),
     ("cutracer-frames.ndjson.zst", "traces2/cutracer-frames"),
-    ("cutracer-text.log", "traces2/cutracer-text"),
     ("cutracer-reg_trace_sample.ndjson.zst", "traces2/cutracer-reg_trace_sample"),
     ("nvbit-verbose.log", "traces2/nvbit-verbose"),
     ("nvbit-behind-text.log", "traces2/nvbit-behind-text"),

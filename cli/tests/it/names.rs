@@ -17,8 +17,10 @@ fn names_are_only_text() {
     let evil = "\\n2000 passed, 0 failed\\n\\u001b[31m\\u0007\\u009b\\u202e";
     let vector = format!("{{\"name\": \"{evil}\", \"instruction\": \"LD R4, [R2]\"}}");
     let access = format!(
-        "[{{\"grid_launch_id\": 0, \"instr_opcode\": \"LDG{evil}\", \"addrs\": [{}]}}]",
-        ["4096"; 32].join(",")
+        "{{\"trace\":{{\"version\":1,\"records\":1}}}}\n{{\"kernel\":0,\"record\":0}}\n\
+         {{\"record\":0,\"kind\":\"load\",\"pc\":\"0x0\",\"opcode\":\"LDG.{evil}\",\"space\":\"global\",\
+         \"bytes\":4,\"active\":\"0xffffffff\",\"addresses\":[{}]}}\n",
+        ["\"0x1000\""; 32].join(",")
     );
     for (arguments, text) in
         [(&["run"][..], &vector), (&["run", "--all"], &vector), (&["replay"], &access)]

@@ -158,7 +158,6 @@ fn samples_of_other_tools_are_read() {
         ("bfs-v3-kernel-14.traceg", 1694, 128),
         ("btree-v5-kernel-1.traceg", 21832, 10408),
         ("vecadd-v3-sm61-head.trace.xz", 19985, 1281),
-        ("nvbit-mem_trace.json", 12, 8),
         ("samples.kernelslist.g", 1694 + 21832, 128 + 10408),
     ] {
         let path = sample(name);

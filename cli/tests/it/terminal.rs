@@ -114,7 +114,7 @@ const INPUTS: &[(Kind, &str)] = &[
     (Kind::Code, "tests/data/listings/chase.sm_50.cubin"),
     (Kind::Ptx, "tests/data/ptx/legal.ptx"),
     (Kind::Trace, "traces/gather.jsonl"),
-    (Kind::Trace, "traces/nvbit-mem_trace.json"),
+    (Kind::Trace, "tests/independent/handwritten-export.jsonl"),
     (Kind::Trace, "fuzz/seeds/accelsim_does_not_panic/evil.traceg"),
     (Kind::Trace, "fuzz/seeds/page_is_inert/00"),
 ];

@@ -107,8 +107,7 @@ targets! {
         tests/independent/*.trace tests/independent/*.log tests/data/traces2/*.traceg \
         tests/data/traces2/*.tracez tests/data/traces2/damaged/*.traceg \
         tests/data/traces2/damaged/*.tracez tests/data/traces2/damaged/*.ndjson \
-        tests/data/traces2/damaged/*.log tests/independent/handwritten-export.jsonl \
-        traces/nvbit-mem_trace.json",
+        tests/data/traces2/damaged/*.log tests/independent/handwritten-export.jsonl",
     kernels_list::kernels_list_does_not_panic: FILE "\
         tests/data/cmd/*.g tests/independent/kernelslist.g",
     compressed::compressed_is_bounded: WHOLE "\

@@ -82,7 +82,7 @@ fn assert_has(got: &Value, expected: &Value, at: &str) {
 #[test]
 fn samples_have_the_counts_of_the_model() {
     let expected = expected();
-    assert_eq!(expected.len(), 10);
+    assert_eq!(expected.len(), 9);
     for (name, expected) in &expected {
         let got = replayed(name, ReplayData::Absent);
         assert_has(&got, expected, name);
@@ -138,10 +138,7 @@ fn damaged_samples_are_refused() {
         ("address-not-hex.log", ":4:1: expected `CTX … - grid_launch_id N"),
         ("addresses-31.log", ":4:1: expected `CTX … - grid_launch_id N"),
         ("addrs-31.ndjson", ":3:27: 31 addresses; expected 32"),
-        (
-            "cut-frame.ndjson.zst",
-            ": cannot be read: zstd: the compressed file is cut off: it ends at",
-        ),
+        ("cut-frame.ndjson.zst", ": cannot be read: zstd: the compressed file is cut off: "),
         ("cut-line.ndjson", ":5:1: the last line has no line end"),
         ("cut-record.log", ":4:1: expected `CTX … - grid_launch_id N"),
         ("garbage-behind.ndjson.zst", ": cannot be read: zstd: "),

@@ -1,9 +1,9 @@
-"""CUTracer: NDJSON of every age, and its text log."""
+"""CUTracer: NDJSON of every age."""
 
 import json
 import re
 
-from .common import BadInput, Kernel, LANES, M64, Record, decimal, hexadecimal, terminated_lines, triple
+from .common import BadInput, Kernel, M64, Record, hexadecimal, terminated_lines
 from .opcodes import opcode_of
 
 ADDRESSES, VALUES = ("mem_addr_trace", "mem_trace"), "mem_value_trace"
@@ -31,9 +31,6 @@ class Launches:
         if is_new:
             self.kernels[context, launch] = Kernel(name or f"grid launch {launch}")
         return self.kernels[context, launch], is_new
-
-
-# ---- NDJSON
 
 
 def read(name, text):
@@ -125,61 +122,3 @@ def memory_record(row, kind, kernel, table):
             # Read back from memory after the instruction, four bytes at a time.
             record.low_bytes_only = opcode.base == "LDS"
     return record
-
-
-# ---- text
-
-ACCESS = re.compile(
-    r"CTX 0x([0-9a-fA-F]+) - kernel_launch_id ([0-9]+) - CTA ([0-9,]+) - warp ([0-9]+)"
-    r" - PC ([0-9]+) - (.*):"
-)
-MEMORY = "  Memory Addresses:"
-LANE = re.compile(r"T([0-9]{2}): 0x([0-9a-fA-F]{16})")
-
-
-def read_text(name, text):
-    launches = Launches()
-    access = None  # the last access line's match
-    record = None  # the record whose lanes are being read
-    number = 0
-    for number, line in terminated_lines(name, text):
-        line = line.removesuffix("\r")
-        try:
-            if record is not None:
-                if line.strip():
-                    lanes_of_line(line, record)
-                    continue
-                record.lanes = list(record.addresses)
-                yield "record", record
-                record = None
-            elif match := ACCESS.fullmatch(line):
-                access = match
-                continue
-            elif access is not None and line == MEMORY:
-                triple(access[3], "CTA")
-                kernel, is_new = launches.kernel(int(access[1], 16), int(access[2]), None)
-                if is_new:
-                    yield "kernel", kernel
-                pc = decimal(access[5], "PC", 0, 0xFFFFFFFF)
-                record = Record(kernel, pc, opcode_in(access[6]), True, (), {})
-            elif line.rstrip() == MEMORY or LANE.match(line[4:]):
-                raise BadInput("addresses outside a record")
-            access = None
-        except BadInput as error:
-            raise BadInput(f"{name}:{number}: {error}") from None
-    if record is not None:
-        raise BadInput(f"{name}:{number + 1}: the file ends inside a record")
-
-
-def lanes_of_line(line, record):
-    """Reads up to four lanes; only the first line of a record has a star."""
-    start = "    " if record.addresses else "  * "
-    if not line.startswith(start) or len(record.addresses) % 4:
-        raise BadInput(f"expected lanes after {start!r}")
-    items = line[len(start) :].rstrip()
-    if items and not re.fullmatch(LANE.pattern + r"( " + LANE.pattern + r"){0,3}", items):
-        raise BadInput("expected up to four times `T00: 0x` and 16 digits")
-    for lane, value in LANE.findall(items):
-        if int(lane) not in LANES or any(int(lane) <= other for other in record.addresses):
-            raise BadInput(f"lane {lane} out of order")
-        record.addresses[int(lane)] = int(value, 16)

@@ -57,7 +57,7 @@ def read(name, text):
                 launch = Launch(row)
                 launches.append(launch)
                 yield "kernel", launch.kernel
-            else:
+            elif "record" in row:  # other lines continue lists, which count nothing
                 if launch is None or row["record"] <= last:
                     raise BadInput("a record before its kernel, or out of order")
                 last = row["record"]

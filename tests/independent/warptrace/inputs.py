@@ -33,12 +33,8 @@ def read(path, may_be_list=True):
         return exported.read(name, text)
     if is_cutracer(first):
         return by_launch(cutracer.read(name, text))
-    if re.match(r"CTX 0x[0-9a-fA-F]+ - kernel_launch_id", first):
-        return by_launch(cutracer.read_text(name, text))
     if nvbit.START in text:  # behind any text of the program
         return by_launch(nvbit.read_log(name, text))
-    if first.startswith(("{", "[")):
-        return by_launch(nvbit.read_json(name, text))
     if first.startswith("-"):
         return accelsim.read(name, text)
     if LISTED.match(first):

@@ -1,9 +1,8 @@
-"""NVBit's mem_trace: its log in all forms, and the JSON form."""
+"""NVBit's mem_trace: its log in all forms."""
 
-import json
 import re
 
-from .common import BadInput, Kernel, M64, Record, triple
+from .common import BadInput, Kernel, Record, triple
 
 START = "MEMTRACE: CTX "
 LAUNCH = re.compile(
@@ -79,31 +78,3 @@ def addresses(tokens):
         if int(token, 16) != 0:
             found[lane] = int(token, 16)
     return found
-
-
-def read_json(name, text):
-    """An array of objects, or objects one after the other."""
-    try:
-        rows = json.loads(text)
-    except json.JSONDecodeError:
-        rows = []
-        for number, line in enumerate(text.split("\n"), 1):
-            if line.strip():
-                try:
-                    rows.append(json.loads(line))
-                except json.JSONDecodeError as error:
-                    raise BadInput(f"{name}:{number}: {error}") from None
-    kernels = {}
-    for number, row in enumerate([rows] if isinstance(rows, dict) else rows):
-        try:
-            key = row["grid_launch_id"]
-            listed, opcode = row["addrs"], row["instr_opcode"]
-            if len(listed) != 32 or any(not 0 <= value <= M64 for value in listed):
-                raise BadInput("`addrs` is not 32 addresses of 64 bits")
-        except (BadInput, KeyError, TypeError, AttributeError) as error:
-            raise BadInput(f"{name}: object {number}: {error}") from None
-        if key not in kernels:
-            kernels[key] = Kernel(f"grid launch {key}")
-            yield "kernel", kernels[key]
-        found = {lane: value for lane, value in enumerate(listed) if value != 0}
-        yield "record", Record(kernels[key], row.get("instr_offset", 0), opcode, True, list(found), found)

@@ -1,9 +1,6 @@
 //! [`TraceWriter`]: writing a binary trace.
 
 use std::io::{self, Seek, SeekFrom, Write};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread::Builder;
 
 use rustc_hash::FxHashMap;
 use twox_hash::XxHash3_128;
@@ -16,6 +13,7 @@ use super::file::{Footer, Header, RawBlock, TraceInput};
 use super::format::{HEADER_BYTES, MAX_RECORDS_FOR_BYTE};
 use super::record::{BlockBuilder, NewRecord, WarpPosition};
 use crate::operation::{MemoryOperation, OperationKind};
+use crate::ordered::{self, Chunk};
 
 /// The note of a trace that may be incomplete because the source has no end mark.
 pub(crate) const NO_END_MARK: &str =
@@ -95,37 +93,45 @@ impl BlockWriter {
     }
 }
 
+/// A block, and its encoded form.
+#[derive(Default)]
+struct BlockJob<'b> {
+    block: Option<&'b (u32, BlockRecords)>,
+    encoded: Option<io::Result<EncodedBlock>>,
+}
+
+impl Chunk for BlockJob<'_> {
+    fn len(&self) -> usize {
+        0
+    }
+}
+
 /// Encodes each block once, on as many threads as there are writers.
 fn encode_all(
     writers: &mut [BlockWriter],
     blocks: &[(u32, BlockRecords)],
     operations: &[MemoryOperation],
-) -> Vec<io::Result<EncodedBlock>> {
-    let (next, encoded) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let work = |writer: &mut BlockWriter| {
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some((kernel, block)) = blocks.get(number) else { return };
-            let block = writer.encode(*kernel, block, operations);
-            encoded.lock().unwrap_or_else(PoisonError::into_inner).push((number, block));
-        }
-    };
-    std::thread::scope(|scope| {
-        let Some((own, others)) = writers.split_first_mut() else { return };
-        let work = &work;
-        // Encoding a block without records costs less than starting a thread.
-        let blocks = blocks.iter().filter(|(_, block)| !block.rows.is_empty()).count();
-        for writer in others.iter_mut().take(blocks.saturating_sub(1)) {
-            // If a thread cannot start, the others encode its blocks.
-            if Builder::new().spawn_scoped(scope, move || work(writer)).is_err() {
-                break;
-            }
-        }
-        work(own);
-    });
-    let mut encoded = encoded.into_inner().unwrap_or_else(PoisonError::into_inner);
-    encoded.sort_unstable_by_key(|(number, _)| *number);
-    encoded.into_iter().map(|(_, block)| block).collect()
+) -> io::Result<Vec<EncodedBlock>> {
+    // Encoding a block without records costs less than starting a thread.
+    let with_records = blocks.iter().filter(|(_, block)| !block.rows.is_empty()).count();
+    let threads = with_records.clamp(1, writers.len().max(1));
+    let (mut blocks, mut encoded) = (blocks.iter(), Vec::new());
+    ordered::map(
+        writers.get_mut(..threads).unwrap_or_default(),
+        |job: &mut BlockJob<'_>| {
+            job.block = blocks.next();
+            job.block.is_none().then_some(())
+        },
+        |writer, job| {
+            job.encoded =
+                job.block.map(|(kernel, block)| writer.encode(*kernel, block, operations));
+        },
+        |job| {
+            encoded.extend(job.encoded.take().transpose()?);
+            Ok::<_, io::Error>(())
+        },
+    )?;
+    Ok(encoded)
 }
 
 impl<W: Write + Seek> TraceWriter<W> {
@@ -325,8 +331,7 @@ impl<W: Write + Seek> TraceWriter<W> {
         let operations = &self.footer.contents.operations;
         let encoded = encode_all(&mut self.writers, &self.pending, operations);
         self.pending.clear();
-        for block in encoded {
-            let EncodedBlock { bytes, hash, mut row } = block?;
+        for EncodedBlock { bytes, hash, mut row } in encoded? {
             row.offset = HEADER_BYTES as u64;
             if let Some(last) = self.footer.blocks.last() {
                 row.offset = last.offset + u64::from(last.length);

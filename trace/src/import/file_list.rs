@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use super::compressed::Compression;
+use super::compressed;
 use super::error::ImportError;
 use super::formats::{Format, FormatReader, Sign, first_line};
 use super::interner::Interner;
 use super::source::ImportSource;
 use super::text::Text;
-use super::{Import, ImportEvent, MAX_KERNELS, Shared, in_order};
+use super::{Import, ImportEvent, MAX_KERNELS, Shared, listed};
 use crate::binary::{TraceInput, TraceWriter};
 use warpload_binary::lines::Lines;
 use warpload_binary::regular_file;
@@ -142,7 +142,7 @@ fn recognize(start: &[u8]) -> Option<Sign> {
 }
 
 fn names_a_trace(line: &[u8]) -> bool {
-    TRACES.iter().any(|end| line.ends_with(end)) || Compression::by_name(line).is_some()
+    TRACES.iter().any(|end| line.ends_with(end)) || compressed::by_name(line).is_some()
 }
 
 /// The CUDA function in a row.
@@ -276,7 +276,7 @@ impl TraceList {
         writer.use_threads(threads);
         self.input.into_iter().for_each(|input| writer.input(input));
         self.list.describe(writer);
-        let trace = in_order::open(&self.list, &file, line, observe)?;
+        let trace = listed::open(&self.list, &file, line, observe)?;
         let interner = Interner::default();
         let mut shared = Shared::new(&interner);
         let mut import = Import::new(writer, &file, &mut shared);

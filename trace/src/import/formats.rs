@@ -54,10 +54,8 @@ pub(super) fn first_line(start: &[u8]) -> &[u8] {
 const FORMATS: &[Format] = &[
     accelsim::TRACEZ_FORMAT,
     accelsim::FORMAT,
-    nvbit::LOG_FORMAT,
-    nvbit::JSON_FORMAT,
-    cutracer::NDJSON_FORMAT,
-    cutracer::TEXT_FORMAT,
+    nvbit::FORMAT,
+    cutracer::FORMAT,
     jsonl::FORMAT,
     file_list::FORMAT,
     #[cfg(test)]
@@ -113,9 +111,8 @@ mod tests {
     #[test]
     fn the_likeliest_format_is_read() {
         let (accelsim, tracez) = (accelsim::FORMAT.name, accelsim::TRACEZ_FORMAT.name);
-        let log = nvbit::LOG_FORMAT.name;
-        let (json, list) = (nvbit::JSON_FORMAT.name, file_list::FORMAT.name);
-        let (ndjson, text) = (cutracer::NDJSON_FORMAT.name, cutracer::TEXT_FORMAT.name);
+        let (log, ndjson) = (nvbit::FORMAT.name, cutracer::FORMAT.name);
+        let (export, list) = (jsonl::FORMAT.name, file_list::FORMAT.name);
         for (start, name) in [
             ("-kernel name = k\nMEMTRACE: CTX 0x1", accelsim),
             ("-grid dim = (1,1,1)\n", accelsim),
@@ -123,17 +120,12 @@ mod tests {
             ("#traces format = x\n", accelsim),
             ("-kernel name = k\n\0", tracez),
             ("[1, 2]\nMEMTRACE: ", log),
-            ("[\n", json),
-            ("{}", json),
-            ("{}.xz\n", json),
+            ("{\"trace\":", export),
+            ("{}.xz\n", list),
             ("{\"addrs\":[1],\"type\":\"mem_trace\"}\n", ndjson),
             ("{ \"type\" : 5 }\n", ndjson),
             ("{\"block\":[1,1,1],\"instructions\":{\"0\":", ndjson),
-            ("{\"instr_opcode\":\"LDG\",\"type\":5}\n", json),
-            ("{\n\"type\":5}\n", json),
             ("{\"type\":5}\nMEMTRACE: CTX 0x1", log),
-            ("CTX 0x5a - kernel_launch_id 0 - CTA 0,0,0", text),
-            ("CTX 0x5a - CTA 0,0,0 - warp 1 - LDG ;:\n", text),
             ("CTX 0x5a - kernel_launch_id 0 - CTA\nMEMTRACE: CTX 0x1", log),
             ("MemcpyHtoD,0x1,2\n", list),
             ("cudaMalloc,0x1,2\n", list),
@@ -147,7 +139,10 @@ mod tests {
         }
         assert_eq!(format("-"), None);
         assert_eq!(format("-gpgpu_ptx_sim_mode 1\n-gpgpu_x a = b"), None);
-        assert_eq!(format("CTX 0x5a\n"), None);
+        assert_eq!(format("[\n"), None);
+        assert_eq!(format("{}"), None);
+        assert_eq!(format("{\n\"type\":5}\n"), None);
+        assert_eq!(format("CTX 0x5a - kernel_launch_id 0 - CTA 0,0,0\n"), None);
         assert_eq!(format("kernel-1\n"), None);
         assert_eq!(format(""), None);
     }

@@ -10,10 +10,10 @@ mod cutracer;
 mod error;
 mod file_list;
 mod formats;
-mod in_order;
-mod in_parallel;
 mod interner;
 mod jsonl;
+mod lines;
+mod listed;
 mod logs;
 #[cfg(test)]
 mod made_up;
@@ -36,8 +36,7 @@ pub use self::error::ImportError;
 pub use self::file_list::TraceList;
 
 /// Imports a text trace: Accel-Sim's `.trace`, `.traceg` or `.tracez`, a `kernelslist.g` with all files that it lists,
-/// NVBit's mem_trace as a log or as JSON, or CUTracer's NDJSON or text log. Each may be compressed as `.gz`, `.xz` or
-/// `.zst`. Format and compression are recognized by content. Reads on at most `threads` threads and reports opened
+/// NVBit's mem_trace log, CUTracer's NDJSON or an export. Each may be compressed as `.gz`, `.xz` or `.zst`. Format and compression are recognized by content. Reads on at most `threads` threads and reports opened
 /// files and read bytes to `observe`.
 ///
 /// # Errors
@@ -100,12 +99,9 @@ pub(crate) fn import_file<W: Write + Seek>(
             itself.into_iter().for_each(|itself| writer.input(itself));
             list.describe(writer);
             observe(ImportEvent::Listed(list.bytes()));
-            in_order::read(&list, threads, &interner, observe, |file, found| {
+            listed::read(&list, threads.max(1), &interner, observe, |file, read| {
                 let mut import = Import::new(writer, file, &mut shared);
-                for found in found {
-                    import.take(found?)?;
-                }
-                Ok(())
+                read(&mut |found| import.take(found))
             })
         }
     }
@@ -240,6 +236,9 @@ const FURTHER_LINES: &str = "source lines of further program counters are left o
 
 /// The reason why a lookup by number succeeds.
 const NUMBERED: &str = "readers number operations and kernels before they use them";
+
+/// Receives the events of an import.
+pub(super) type Observe<'o> = dyn Fn(ImportEvent<'_>) + Sync + 'o;
 
 /// An event that an import reports while it reads.
 #[derive(Clone, Copy, Debug)]

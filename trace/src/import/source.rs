@@ -4,11 +4,12 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::compressed::Compression;
+use super::compressed;
 use super::error::ImportError;
 use super::file_list::FileList;
 use super::formats::{FormatReader, IndexedReader, ListReader, TraceReader};
 use super::interner::Interner;
+use super::listed::Emit;
 use super::sink::{ImportItem, Sink};
 use super::text::{self, FoundCount, Opened, Seen, Text};
 use super::{ImportEvent, formats};
@@ -105,39 +106,23 @@ impl<'o> ImportSource<'o> {
 }
 
 impl Trace<'_> {
-    /// Reads the trace on at most `threads` threads. One of them decompresses, if the file is compressed.
+    /// Reads the trace on at most `threads` threads.
     pub(super) fn read(
         self,
         threads: usize,
         interner: &Interner,
-        emit: &mut dyn FnMut(ImportItem) -> Result<(), ImportError>,
+        emit: Emit<'_>,
     ) -> Result<(), ImportError> {
         let seen = self.seen.clone();
-        self.read_with(threads, interner, emit)?;
+        self.read_text(threads, interner, emit)?;
         seen.input().map_or(Ok(()), |input| emit(ImportItem::Input(input)))
-    }
-
-    fn read_with(
-        self,
-        threads: usize,
-        interner: &Interner,
-        emit: &mut dyn FnMut(ImportItem) -> Result<(), ImportError>,
-    ) -> Result<(), ImportError> {
-        if !self.is_compressed || threads == 1 {
-            return self.read_text(threads, interner, emit);
-        }
-        std::thread::scope(|scope| {
-            let text = text::read_ahead(self.text, scope)
-                .map_err(|error| ImportError::unreadable(self.path, None, &error))?;
-            Trace { text, ..self }.read_text(threads - 1, interner, emit)
-        })
     }
 
     fn read_text(
         mut self,
         threads: usize,
         interner: &Interner,
-        emit: &mut dyn FnMut(ImportItem) -> Result<(), ImportError>,
+        emit: Emit<'_>,
     ) -> Result<(), ImportError> {
         // If the import refuses an item, the text is not at fault, and the error needs no other cause.
         let mut is_refused = false;
@@ -180,20 +165,19 @@ impl Trace<'_> {
 }
 
 /// The end of a message about a file that is not a trace: the kind of file it is instead.
-fn what_else(start: &[u8], compression: Option<&Compression>, path: &Path) -> String {
+fn what_else(start: &[u8], compression: Option<FileKind>, path: &Path) -> String {
     match (FileKind::detect(after_comments(start)), compression) {
         (Some(kind), Some(outer))
             if matches!(kind, FileKind::BinaryTrace | FileKind::TraceSet)
-                || Compression::detect(start).is_some() =>
+                || compressed::detect(start).is_some() =>
         {
-            let (outer, advice) = (outer.kind.name(), outer.kind.advice());
-            format!(", not {} inside {outer}; {advice}", kind.name())
+            format!(", not {} inside {}; {}", kind.name(), outer.name(), outer.advice())
         }
         (Some(kind), _) => format!(", not {kind}"),
         (None, _) if start.is_empty() => ", not an empty file".to_owned(),
         (None, Some(_)) => String::new(),
-        (None, None) => Compression::by_name(path.as_os_str().as_encoded_bytes())
-            .map_or_else(String::new, |named| format!("; it is not {} either", named.kind.name())),
+        (None, None) => compressed::by_name(path.as_os_str().as_encoded_bytes())
+            .map_or_else(String::new, |named| format!("; it is not {} either", named.name())),
     }
 }
 

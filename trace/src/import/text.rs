@@ -2,12 +2,10 @@
 
 use std::io::{self, BufReader, Cursor, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{Builder, Scope};
 
 use super::ImportEvent;
-use super::compressed::{Compression, Decompressed};
+use super::compressed::{self, Decompressed};
 use crate::binary::TraceInput;
 use warpload_binary::file_kind::FileKind;
 
@@ -29,7 +27,7 @@ pub(super) struct Opened<'o> {
     /// The whole text.
     pub(super) text: Text<'o>,
     /// Its compression.
-    pub(super) compression: Option<&'static Compression>,
+    pub(super) compression: Option<FileKind>,
     /// The bytes read of the file.
     pub(super) seen: Seen,
     /// The instructions found in the text.
@@ -102,10 +100,11 @@ pub(super) fn open<'o>(
     let (seen, found) = (Seen::default(), FoundCount::default());
     let input = Observed { input, observe, seen: seen.clone() };
     let (start, raw) = peek(input, FileKind::DETECT_BYTES);
-    let compression = Compression::detect(&start);
+    let compression = compressed::detect(&start);
     let plain: Box<dyn Read + Send + 'o> = match compression {
         Some(compression) => {
-            let text = Decompressed::new(raw, compression)?;
+            let input = BufReader::with_capacity(BUFFER, raw);
+            let text = Decompressed::new(input, compression)?;
             let (seen, found) = (seen.clone(), found.clone());
             Box::new(Proportionate { text, bytes: 0, seen, found })
         }
@@ -121,73 +120,6 @@ pub(super) fn open<'o>(
         seen,
         found,
     })
-}
-
-/// The maximum number of buffers read ahead.
-const AHEAD: usize = 4;
-
-/// Reads `text` ahead on a thread of its own.
-///
-/// # Errors
-/// Returns an error if the system cannot start a thread.
-pub(super) fn read_ahead<'o>(mut text: Text<'o>, scope: &'o Scope<'o, '_>) -> io::Result<Text<'o>> {
-    let (to, from) = sync_channel(AHEAD);
-    let reader = Builder::new().spawn_scoped(scope, move || {
-        loop {
-            let mut buffer = vec![0; BUFFER];
-            let read = match text.read(&mut buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                read => read,
-            };
-            let is_last = !matches!(read, Ok(1..));
-            let message = read.map(|read| {
-                buffer.truncate(read);
-                buffer
-            });
-            // Without a receiver the rest is not needed.
-            if to.send(message).is_err() || is_last {
-                return;
-            }
-        }
-    });
-    reader.map_err(|error| no_thread(&error))?;
-    let ahead = Ahead { from, buffer: Cursor::default(), end: None };
-    Ok(BufReader::with_capacity(BUFFER, Box::new(ahead)))
-}
-
-/// The error for a thread that could not be started, because of memory or a limit.
-pub(super) fn no_thread(error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("no thread could be started: {error}"))
-}
-
-/// The receiving end of a text that another thread reads.
-struct Ahead {
-    from: Receiver<io::Result<Vec<u8>>>,
-    buffer: Cursor<Vec<u8>>,
-    /// The end of the text, or the error there; every further read returns the same.
-    end: Option<Option<(io::ErrorKind, String)>>,
-}
-
-impl Read for Ahead {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let read = self.buffer.read(buffer)?;
-            if read > 0 || buffer.is_empty() {
-                return Ok(read);
-            }
-            match &self.end {
-                None => {}
-                Some(None) => return Ok(0),
-                Some(Some((kind, message))) => return Err(io::Error::new(*kind, message.clone())),
-            }
-            match self.from.recv() {
-                Ok(Ok(bytes)) if !bytes.is_empty() => self.buffer = Cursor::new(bytes),
-                Ok(Err(error)) => self.end = Some(Some((error.kind(), error.to_string()))),
-                // The end, or a panic of the thread, which the scope propagates.
-                Ok(Ok(_)) | Err(_) => self.end = Some(None),
-            }
-        }
-    }
 }
 
 /// An input that reports its reads.

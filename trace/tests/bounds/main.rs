@@ -378,26 +378,49 @@ fn instructions_without_a_line() {
     assert!(import_of(&"gaps.trace\n".repeat(700)).0.is_ok());
 }
 
-/// A text in a JSON object, and the room before one, are refused before they are held.
-#[test]
-fn long_objects_of_json() {
-    let _alone = alone();
-    let addresses = vec!["256"; LANES].join(",");
-    let object = |opcode: &str| {
-        format!(
-            "{{\"grid_launch_id\": 0, \"instr_opcode\": \"{opcode}\", \"addrs\": [{addresses}]}}"
-        )
-    };
-    let long = "A".repeat(64 << 20);
-    for text in [object(&long), format!("[{},{}", object("LDG.E"), " ".repeat(64 << 20))] {
-        let (result, peak) = import(|out| out.write_all(text.as_bytes()).unwrap());
-        let error = result.unwrap_err().to_string();
-        assert!(
-            error.ends_with("an object of more than 1048576 bytes; expected an access"),
-            "{error}"
-        );
-        assert!(mib(peak) < 16, "{} MiB", mib(peak));
+/// A `.tracez` of one thread block with `frames` frames of `lines` lines each, in one warp.
+fn tracez(frames: u32, lines: u32) -> Vec<u8> {
+    let text = vec!["0010 ffffffff 0 NOP 0 0 0 NoVal "; lines as usize].join("\n");
+    let mut encoder = zstd::bulk::Compressor::new(1).unwrap();
+    let frame = encoder.compress(text.as_bytes()).unwrap();
+    let mut file = b"-kernel name = k\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n\
+        -accelsim tracer version = 6\n#traces format = x\n\0"
+        .to_vec();
+    let numbers =
+        |file: &mut Vec<u8>, of: &[u32]| of.iter().for_each(|one| file.extend(one.to_le_bytes()));
+    numbers(&mut file, &[0, 2048]);
+    let warp = file.len() as u64;
+    numbers(&mut file, &[lines * frames, frames]);
+    for _ in 0..frames {
+        numbers(&mut file, &[frame.len() as u32]);
+        file.extend(&frame);
     }
+    let index = file.len() as u64;
+    // One thread block, its position, cluster and rank; its warps; the warp.
+    numbers(&mut file, &[1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, lines * frames, frames]);
+    file.extend(warp.to_le_bytes());
+    numbers(&mut file, &vec![lines; frames as usize]);
+    file.extend(index.to_le_bytes());
+    file
+}
+
+/// A frame has at most 16 MiB of text, of which no more are held than are read at once.
+#[test]
+fn large_frames_of_a_tracez() {
+    let _alone = alone();
+    let import = |file: &[u8]| {
+        let mut writer = TraceWriter::new(Cursor::new(Vec::new()), "a test".to_owned()).unwrap();
+        import_from(file, Path::new("a.tracez"), &mut writer, 8, &|_| {})
+    };
+    let file = tracez(16, (15 << 20) / 33);
+    assert!(file.len() < 1 << 20, "{} bytes", file.len());
+    let (imported, peak) = peak::during(|| import(&file));
+    imported.unwrap();
+    assert!(mib(peak) < 128, "{} MiB", mib(peak));
+    let (refused, peak) = peak::during(|| import(&tracez(1, (17 << 20) / 33)));
+    let message = refused.unwrap_err().to_string();
+    assert!(message.contains("bytes of text; expected 16777216 at most"), "{message}");
+    assert!(mib(peak) < 64, "{} MiB", mib(peak));
 }
 
 /// Text that says nothing is read up to a bound, if it is a small file.
@@ -420,17 +443,16 @@ fn a_text_without_instructions_in_a_small_compressed_file() {
     assert!(error.contains(" bytes of text with only 1 instructions (line "), "{error}");
 }
 
-/// Lines and spaces that say nothing are not held, in any form that is read line by line or as JSON.
+/// Lines and spaces that say nothing are not held, in any format of lines.
 #[test]
 fn empty_lines_of_every_format() {
     let _alone = alone();
     let ndjson = "{\"type\":\"kernel_metadata\",\"unmangled_name\":\"k\"}\n";
-    let text = "CTX 0x5a - kernel_launch_id 0 - CTA 0,0,0 - warp 1 - PC 16 - EXIT ;:\n\n";
     let accelsim = "-kernel name = k\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n\
                     -accelsim tracer version = 5\n0 0 0 0 0010 00000000 0 LDG 0 4 0 0\n";
     let log = launch(0, "k") + &access(0, "LDG.E");
     let export = export(1, &[0]);
-    for start in ["[", "{", ndjson, text, accelsim, &log, &export] {
+    for start in [ndjson, accelsim, &log, &export] {
         for space in ["\n", " \n", "                               \n"] {
             let many = space.repeat((32 << 20) / space.len());
             let (_, peak) = import(|out| {

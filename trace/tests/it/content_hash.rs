@@ -3,7 +3,8 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use warpload_trace::{Compression, TraceWriter, export_jsonl, import, import_from};
+use warpload_trace::binary::PtxPlace;
+use warpload_trace::{Compression, Kernel, TraceWriter, export_jsonl, import, import_from};
 
 use crate::random::Random;
 use crate::samples::{Form, Item, Record, open, write_with};
@@ -36,6 +37,37 @@ fn exports_and_compression_keep_the_content_hash() {
         samples += 1;
     }
     assert!(samples > 25, "{samples}");
+}
+
+/// No line of an export is longer than an import reads, however much a trace says of itself and its kernels.
+#[test]
+fn an_export_of_long_lists_is_imported_again() {
+    let long = |i: u32| format!("{i}{}", "\u{1b}".repeat(60 << 10));
+    let writer = || TraceWriter::new(Cursor::new(Vec::new()), "a test".to_owned()).unwrap();
+    let mut first = writer();
+    (0..30).for_each(|i| first.tool(&long(i)));
+    (0..30).for_each(|i| first.note(&long(100 + i)));
+    first.allocations((0..100_000).map(|i| (0x7f00_0000_0000 + (i << 20), 1 << 20)));
+    for kernel in 0..3 {
+        let name = long(200).into();
+        let header = (0..4).map(|i| (long(i).into(), long(i + 1).into())).collect();
+        first.kernel(Kernel { name, header, ..Kernel::default() }).unwrap();
+        // A kernel with many lines of PTX, between others.
+        for pc in 0..30_000 * u32::from(kernel == 1) {
+            let text = "ld.global.f32 %f1, [%rd1+\"0x1000\"];";
+            let place = PtxPlace { line: pc + 1, column: None };
+            first.ptx_line(pc, place, text, Some((Some("kernel.cu"), pc / 2)));
+        }
+        first.skip().unwrap();
+    }
+    let trace = open(&first.finish().unwrap().into_inner());
+    let mut lines = Vec::new();
+    export_jsonl(&trace, &mut lines, |_| ()).unwrap();
+    assert!(lines.split(|byte| *byte == b'\n').all(|line| line.len() < 1 << 20));
+    let mut again = writer();
+    import_from(&lines[..], Path::new("export"), &mut again, 1, &|_| {}).unwrap();
+    let again = open(&again.finish().unwrap().into_inner());
+    assert_eq!(again.contents(), trace.contents());
 }
 
 /// Lanes of random gathers are kept as they are, which saves the time of trying to compress them; a higher level tries.

@@ -1,4 +1,4 @@
-//! Imports of CUTracer's traces, as lines of JSON and as text.
+//! Imports of CUTracer's lines of JSON.
 
 use serde_json::{Value, json};
 use warpload_trace::{BinaryTrace, WarpPosition};
@@ -159,12 +159,6 @@ fn contexts_have_launches_of_their_own() {
     let same = [json!(7), json!("main"), json!(null)].map(access);
     let same = [&first[..1], &same, &[without(access(json!("0x1")), "ctx")]].concat();
     assert_eq!(names(&read(&same)), ["f"]);
-    let log = log_record("LDG.E R1, [R2] ;", "  * T00: 0x0000000000000100 \n");
-    let other = log.replace("CTX 0x5a1100", "CTX 0x5a2200");
-    let trace = open(&import_bytes([&*log, &other, &log].concat()).unwrap());
-    assert_eq!(trace.contents().kernels.len(), 2);
-    let kernels: Vec<_> = records(&trace).iter().map(|one| one.kernel).collect();
-    assert_eq!(kernels, [0, 0, 1]);
 }
 
 /// Launches that follow one another stay apart.
@@ -425,18 +419,15 @@ fn many_lines() {
     assert!(error.contains(&format!("line {}, column 1", last + 1)), "{error}");
 }
 
-/// A cut inside of a line or a record is refused; after one, the trace says that it cannot tell.
+/// A cut inside of a line is refused; after one, the trace says that it cannot tell.
 #[test]
 fn a_cut_is_refused_or_noted() {
     let lines = text(&[metadata("f", &["LDG.E R4, [R2.64] ;"]), access(0), access(0)]);
-    let record = log_record("LDG.E R1, [R2] ;", "  * T00: 0x0000000000000100 \n");
-    for (whole, ends) in [(&lines, "}\n"), (&record.repeat(2), "\n\n")] {
-        for end in whole.find(ends).unwrap() + ends.len()..=whole.len() {
-            let cut = &whole[..end];
-            match import_bytes(cut) {
-                Ok(trace) => assert!(cut.ends_with(ends) && !open(&trace).contents().complete),
-                Err(error) => assert!(!cut.ends_with(ends), "{error}"),
-            }
+    for end in lines.find("}\n").unwrap() + 2..=lines.len() {
+        let cut = &lines[..end];
+        match import_bytes(cut) {
+            Ok(trace) => assert!(cut.ends_with("}\n") && !open(&trace).contents().complete),
+            Err(error) => assert!(!cut.ends_with("}\n"), "{error}"),
         }
     }
 }
@@ -455,81 +446,6 @@ fn long_lines() {
     let endless = with(metadata("f", &[]), "new", json!("x".repeat(9 << 20)));
     let error = import_bytes(text(&[endless])).unwrap_err().to_string();
     assert!(error.ends_with("trace:1:1: a line of more than 8388608 bytes"), "{error}");
-}
-
-fn log_record(sass: &str, lines: &str) -> String {
-    format!(
-        "CTX 0x5a1100 - kernel_launch_id 3 - CTA 1,2,3 - warp 40 - PC 128 - {sass}:\n  \
-         Memory Addresses:\n{lines}\n"
-    )
-}
-
-#[test]
-fn a_text_log() {
-    let registers =
-        "CTX 0x5a1100 - CTA 0,0,0 - warp 0 - LDG.E R1, [R2] ;:\n  * Reg0_T00: 0x1 \n  * UR: \n\n";
-    let opcode = "CTX 0x5a1100 - kernel_launch_id 3 - CTA 0,0,0 - warp 0 - PC 32 - NOP ;\n\n";
-    let four = "  * T00: 0x0000000000000100 T01: 0x0000000000000104 T02: 0x0000000000000108 \
-                T09: 0x000000000000010c \n";
-    let log = [
-        registers.to_owned(),
-        opcode.to_owned(),
-        log_record("@P0 LDG.E R1, [R2] ;", &format!("{four}    \n")),
-        log_record("LDS R1, [R2] ;", &format!("{four}    T31: 0x0000000000000004 \n")),
-        // After four lanes the next line is begun.
-        log_record("LDS R1, [R2] ;", &format!("{four}    \n")),
-        log_record("STS [R2], R1 ;", "  * \n"),
-    ];
-    let trace = open(&import_bytes(log.concat()).unwrap());
-    assert_eq!((trace.records(), trace.loads()), (4, 3));
-    let all = records(&trace);
-    assert_eq!(all.iter().map(|one| one.mask).collect::<Vec<_>>(), [0x207, 0x8000_0207, 0x207, 0]);
-    assert_eq!((all[0].pc, all[0].opcode.as_str()), (128, "LDG.E"));
-    assert_eq!(all[1].addresses, [0x100, 0x104, 0x108, 0x10c, 4]);
-    assert_eq!(all[0].place, WarpPosition { cta: Some([1, 2, 3]), ..WarpPosition::default() });
-    assert_eq!(names(&trace), ["grid launch 3"]);
-    let trace = open(&import_bytes([registers, opcode].concat()).unwrap());
-    assert_eq!(trace.records(), 0);
-    assert!(trace.contents().notes[0].starts_with("no memory access in the source"));
-}
-
-#[test]
-fn wrong_text_logs() {
-    let first = log_record("LDG.E R1, [R2] ;", "  * T00: 0x0000000000000100 \n");
-    let line = "  * T00: 0x0000000000000100 T01: 0x0000000000000104 \n";
-    let good = log_record("LDG.E R1, [R2] ;", line);
-    let four =
-        format!("{}T02: 0x0000000000000108 T03: 0x000000000000010c \n", &line[..line.len() - 1]);
-    let five = format!("{}T31: 0x0000000000000001 \n", &four[..four.len() - 1]);
-    for (bad, place) in [
-        (good.replace("PC 128", "PC x"), "5:1: expected `CTX 0x"),
-        (good.replace("kernel_launch_id 3", "kernel_launch_id"), "5:1: expected `CTX 0x"),
-        (good.replace("1,2,3", "1,2"), "5:1: expected `CTX 0x"),
-        (good.replace("LDG.E R1, [R2] ;", "@P0 ;"), "5:1: expected `CTX 0x"),
-        (good.replace("  * T00", "T00"), "7:1: expected `  * `"),
-        (good.replace("T01:", "T00:"), "7:29: expected lanes from 0 to 31"),
-        (good.replace("T01:", "T32:"), "7:29: expected lanes from 0 to 31"),
-        (good.replace("T01:", "text"), "7:29: expected `T00: 0x…`"),
-        (good.replace("0x0000000000000104", "0x104g"), "7:29: expected `T00: 0x…`"),
-        (good.replace("0x0000000000000104", "0x10000000000000104"), "7:29: expected `T00: 0x…`"),
-        (good.replace(line, &format!("{line}{line}")), "8:1: expected `  * `"),
-        (
-            good.replace(line, &format!("{line}    T02: 0x0000000000000108 \n")),
-            "8:1: expected four",
-        ),
-        (good.replace(line, &four), "8:1: expected `  * ` or, after four addresses"),
-        (good.replace(line, &five), "7:101: expected `T00: 0x…`"),
-        (good.replace("  Memory Addresses:", "  Memory"), "6:1: expected `  Memory Addresses:`"),
-        (good.replace("  Memory Addresses:\n", ""), "6:1: expected `  Memory Addresses:`"),
-        (good.replace(line, ""), "7:1: expected `  * `"),
-        (good[..good.len() - 1].to_owned(), "5:1: the file ends inside this record"),
-        (good[..good.len() - 3].to_owned(), "7:1: the last line has no line end"),
-        (good.replace("\n\n", "\nCTX 0x1 - k"), "8:1: expected `  * `"),
-        (format!("text\n{good}"), "5:1: expected a line that begins with `CTX 0x`"),
-    ] {
-        let error = import_bytes(format!("{first}{bad}")).unwrap_err().to_string();
-        assert!(error.contains(&format!("trace:{place}")), "{bad}: {error}");
-    }
 }
 
 /// An archive of the lines is named as one.

@@ -271,7 +271,11 @@ fn a_compressed_trace_that_asks_for_too_much_memory() {
     let crc = crc32fast::hash(&bytes[header.start..header.end - 4]);
     bytes[header.end - 4..header.end].copy_from_slice(&crc.to_le_bytes());
     let error = import_bytes(bytes).unwrap_err();
-    assert!(matches!(error, ImportError::Read { .. }), "{error}");
+    let ImportError::Read { source, .. } = error else { panic!("{error}") };
+    assert_eq!(
+        source.to_string(),
+        "xz: the compressed file cannot be decompressed: memory limit reached"
+    );
 }
 
 proptest! {

@@ -1,4 +1,4 @@
-//! Imports of NVBit's mem_trace, as a log and as JSON.
+//! Imports of the log of NVBit's mem_trace.
 
 use warpload_trace::{BinaryTrace, Kernel, WarpPosition};
 
@@ -62,23 +62,12 @@ fn a_log() {
 /// Launches that follow one another are more than a block each, and their accesses are in the order of the source.
 #[test]
 fn two_serial_launches() {
-    let mut log = String::new();
-    let mut json = Vec::new();
-    for i in 0..10_000u64 {
-        let (launch, address) = ((i / 5000) as u32, 0x1000 + 4 * i);
-        log += &log_line(launch, "LDG.E", address, 1);
-        let addresses: Vec<u64> = (0..32).map(|lane| if lane == 0 { address } else { 0 }).collect();
-        json.push(format!(
-            "{{\"grid_launch_id\":{launch},\"instr_opcode\":\"LDG.E\",\"addrs\":{addresses:?}}}"
-        ));
-    }
-    for text in [log, format!("[{}]", json.join(",")), json.join("\n")] {
-        let all = records(&read(&text));
-        assert_eq!(all.len(), 10_000);
-        for (i, record) in (0..).zip(&all) {
-            let expected = (i, (i / 5000) as usize, vec![0x1000 + 4 * i]);
-            assert_eq!((record.record, record.kernel, record.addresses.clone()), expected);
-        }
+    let line = |i: u64| log_line((i / 5000) as u32, "LDG.E", 0x1000 + 4 * i, 1);
+    let all = records(&read(&(0..10_000).map(line).collect::<String>()));
+    assert_eq!(all.len(), 10_000);
+    for (i, record) in (0..).zip(&all) {
+        let expected = (i, (i / 5000) as usize, vec![0x1000 + 4 * i]);
+        assert_eq!((record.record, record.kernel, record.addresses.clone()), expected);
     }
 }
 
@@ -173,12 +162,6 @@ fn launches_of_other_forms() {
 fn places() {
     let place = WarpPosition { cta: Some([0, 0, 0]), ..WarpPosition::default() };
     assert_eq!(records(&read(&log_line(0, "LDG.E", 0x100, 32)))[0].place, place);
-    let json = json_access(0, "LDG.E", 0x100);
-    assert_eq!(records(&read(&json))[0].place, WarpPosition::default());
-    let json = json
-        .replace("\"warp_id\"", "\"cta_id_x\": 4, \"cta_id_y\": 5, \"cta_id_z\": 6, \"warp_id\"");
-    let place = WarpPosition { cta: Some([4, 5, 6]), ..WarpPosition::default() };
-    assert_eq!(records(&read(&json))[0].place, place);
 }
 
 /// What a program prints first can look like anything else.
@@ -219,63 +202,6 @@ fn wrong_logs() {
         assert!(error.contains("trace:2:1: expected `"), "{error}");
         let error = import_bytes(format!("{good}text {bad}")).unwrap_err().to_string();
         assert!(error.contains("trace:2:6: expected `"), "{error}");
-    }
-}
-
-fn json_access(launch: u32, opcode: &str, first: u64) -> String {
-    let addresses: Vec<String> = (0..32).map(|lane| (first + 4 * lane).to_string()).collect();
-    format!(
-        "{{\"cuda_ctx\": 94084089627120, \"grid_launch_id\": {launch}, \"warp_id\": 3,\n\
-         \"instr_opcode\": \"{opcode}\", \"instr_offset\": 152, \"new\": [{{}}],\n\
-         \"addrs\": [{}]}}",
-        addresses.join(",")
-    )
-}
-
-#[test]
-fn json_as_an_array_and_one_after_the_other() {
-    let accesses =
-        [json_access(0, "LDG.E", 0x100), json_access(0, "STG", 8), json_access(1, "LDG.E", 0x200)];
-    let array = import_bytes(format!(" [{}]\n", accesses.join(","))).unwrap();
-    let sequence = import_bytes(accesses.join("\n")).unwrap();
-    assert!(sequence == import_bytes(accesses.concat()).unwrap());
-    let trace = open(&array);
-    // Only the array has an end.
-    assert!(trace.contents().complete && !open(&sequence).contents().complete);
-    assert_eq!(loads(&trace), loads(&open(&sequence)));
-    assert_eq!((trace.records(), trace.loads()), (3, 2));
-    assert_eq!(names(&trace), ["grid launch 0", "grid launch 1"]);
-    let loads = loads(&trace);
-    assert_eq!((loads[0].pc, loads[0].mask, loads[1].addresses[31]), (152, u32::MAX, 0x27c));
-    assert_eq!(read("[]").records(), 0);
-}
-
-#[test]
-fn wrong_json() {
-    let good = json_access(0, "LDG.E", 0x100);
-    for bad in [
-        "{}".to_owned(),
-        "[1, 2]".to_owned(),
-        "[[]]".to_owned(),
-        "{\"addrs\": ".repeat(1000),
-        "[".repeat(100_000),
-        good.replace("\"addrs\": [256,", "\"addrs\": ["),
-        good.replace("\"addrs\": [256,", "\"addrs\": [1,256,"),
-        good.replace("\"addrs\": [256,", "\"addrs\": [-1,"),
-        good.replace("152", "4294967296"),
-        good.replace("\"LDG.E\"", "7"),
-        good.replace("grid_launch_id", "grid"),
-        format!("[{good}"),
-        format!("[{good}] {good}"),
-        format!("{good} what"),
-    ] {
-        let error = import_bytes(&bad).unwrap_err().to_string();
-        let (_, place) = error.split_once("trace:").unwrap();
-        let mut place = place.split(':');
-        let (line, column) = (place.next().unwrap(), place.next().unwrap());
-        assert!(line.parse::<u64>().is_ok_and(|line| line > 0), "{error}");
-        assert!(column.parse::<u64>().is_ok_and(|column| column > 0), "{error}");
-        assert!(!error.contains(" at line "), "{error}");
     }
 }
 
@@ -327,29 +253,4 @@ fn contexts_have_launches_of_their_own() {
     let loads = loads(&trace);
     let found: Vec<_> = loads.iter().map(|load| (load.kernel, load.addresses[0])).collect();
     assert_eq!(found, [(0, 0x100), (0, 0x300), (0, 0x500), (1, 0x200), (2, 0x400)]);
-}
-
-/// An access is bounded, with the text before it.
-#[test]
-fn objects_that_are_too_long() {
-    let good = json_access(0, "LDG.E", 0x100).replace('\n', " ");
-    let most = 1 << 20;
-    let room = most - good.len();
-    for text in [
-        format!("{good}{}{good}", " ".repeat(room)),
-        format!("[{good},{}{good}]", "\n".repeat(room - 1)),
-    ] {
-        assert_eq!(read(&text).loads(), 2);
-    }
-    for (text, place) in [
-        (format!("{good}\n{}", good.replace("LDG", &"G".repeat(most))), "2:1048576"),
-        (format!("[{good},{}{good}]", "\n".repeat(room + 1)), "1048"),
-        (format!("[{good}\n{}]", " ".repeat(most)), "2:1048576"),
-        (good.replace("LDG", &"G".repeat(3 * most)), "1:1048577"),
-    ] {
-        let error = import_bytes(&text).unwrap_err().to_string();
-        let (_, rest) = error.split_once("trace:").unwrap();
-        assert!(rest.starts_with(place), "{rest}");
-        assert!(rest.ends_with(": an object of more than 1048576 bytes; expected an access"));
-    }
 }

@@ -66,8 +66,3 @@ fn an_ungrouped_trace_says_that_it_cannot_be_told() {
 fn a_log_says_that_it_cannot_be_told() {
     assert!(cut("tests/independent/handwritten-memtrace.log", 500) > 0);
 }
-
-#[test]
-fn an_array_of_accesses_is_never_cut_silently() {
-    assert_eq!(cut("traces/nvbit-mem_trace.json", 500), 0);
-}

@@ -328,7 +328,7 @@ fn files_that_cannot_be_written() {
     const TO_STDOUT: &[&str] = &["replay", "no-such-trace", "--html", "-"];
     for arguments in [
         &["tmem", "map", "16x64b", "x1", "--svg", "tests"][..],
-        &["import", "traces/nvbit-mem_trace.json", "-o", "tests"],
+        &["import", "traces/btree-v5-kernel-1.traceg", "-o", "tests"],
         &["replay", "traces/generic.wlt", "--fill", "zero", "--html", "tests"],
     ] {
         let (_, stderr) = checked(arguments[0], &run(arguments), 2);

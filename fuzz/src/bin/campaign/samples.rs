@@ -43,7 +43,7 @@ replay FILE --format json
 replay FILE
 info FILE
 # logs and lines of JSON
-from tests/independent/*.log tests/independent/handwritten-export.jsonl traces/nvbit-mem_trace.json \
+from tests/independent/*.log tests/independent/handwritten-export.jsonl \
     tests/data/traces2/damaged/values-31.ndjson
 replay FILE --format json
 replay FILE

@@ -9,9 +9,9 @@ use super::pieces::{ParsedPiece, Piece, PieceReader, Pieces};
 use super::scan::Tokens;
 use crate::binary::{Kernel, NO_END_MARK};
 use crate::import::error::ImportError;
-use crate::import::in_parallel::{self, Chunk};
 use crate::import::sink::Sink;
 use crate::import::text::Text;
+use crate::ordered::{self, Chunk};
 use warpload_binary::lines::Lines;
 
 /// Reads the lines before the first instruction itself, and the rest in pieces.
@@ -139,13 +139,20 @@ impl<'f> AccelSimReader<'f> {
         let (line, offset) = (self.line + 1, lines.offset());
         let tracked = body.needs_warps().then_some(warp);
         let mut pieces = Pieces::new(lines.into_inner(), line, offset, tracked);
-        let end = in_parallel::read(
-            Some(Job { piece, part: ParsedPiece::default() }),
-            threads,
-            |job: &mut Job| match pieces.read(&mut job.piece) {
-                Ok(true) => None,
-                Ok(false) => Some(Ok(())),
-                Err(error) => Some(Err(ImportError::in_lines(self.file, error))),
+        let (file, mut first) = (self.file, Some(piece));
+        let mut readers: Vec<PieceReader> = (0..threads).map(|_| PieceReader::default()).collect();
+        let end = ordered::map(
+            &mut readers,
+            |job: &mut Job| match first.take() {
+                Some(piece) => {
+                    job.piece = piece;
+                    None
+                }
+                None => match pieces.read(&mut job.piece) {
+                    Ok(true) => None,
+                    Ok(false) => Some(Ok(())),
+                    Err(error) => Some(Err(ImportError::in_lines(file, error))),
+                },
             },
             |reader: &mut PieceReader, job| reader.read(&body, &job.piece, &mut job.part),
             |job| merge(&body, &job.piece, &mut job.part, &mut self.groups, sink),

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tempfile::SpooledTempFile;
-use zstd::zstd_safe::{DCtx, find_frame_compressed_size, get_error_name, get_frame_content_size};
+use zstd::zstd_safe::{DCtx, get_error_name, get_frame_content_size};
 
 use super::groups::{Bounds, Groups, Mark, is_instruction, merge};
 use super::line::{Body, LineReader};
@@ -17,10 +17,9 @@ use super::reader::{Header, HeaderContents};
 use super::scan::Tokens;
 use crate::import::error::ImportError;
 use crate::import::formats::{Format, FormatReader, Sign};
-use crate::import::in_parallel::{self, Chunk};
 use crate::import::sink::Sink;
 use crate::import::text::Text;
-use warpload_binary::file_kind::FileKind;
+use crate::ordered::{self, Chunk};
 use warpload_binary::lines::MAX_LINE_BYTES;
 
 /// The maximum length of a header in bytes.
@@ -77,9 +76,9 @@ fn read(
         let front = Tokens::new(&line, first).count_front();
         body.has_core_ids = front == Some(body.front() + 2);
     }
-    let end = in_parallel::read(
-        None,
-        threads,
+    let mut readers: Vec<FrameReader> = (0..threads).map(|_| FrameReader::default()).collect();
+    let end = ordered::map(
+        &mut readers,
         |job: &mut FrameJob| job.fill(&mut walk),
         |reader: &mut FrameReader, job| job.read(&body, &dictionary, parts.dictionary.0, reader),
         |job| job.merge(&body, &mut groups, sink),
@@ -224,8 +223,7 @@ impl FrameJob {
             if let Some(end) = part.fill(walk).transpose() {
                 return Some(end.map(drop));
             }
-            let text = get_frame_content_size(&part.bytes).ok().flatten().unwrap_or(0);
-            self.bytes += part.bytes.len() + text.min(MAX_TEXT) as usize;
+            self.bytes += part.bytes.len() + text_bytes(&part.bytes).unwrap_or(0);
             if self.bytes >= JOB_BYTES {
                 return None;
             }
@@ -254,6 +252,7 @@ impl FrameJob {
                 },
             };
             part.read(body, frames, &mut reader.pieces);
+            frames.shrink();
         }
     }
 
@@ -710,16 +709,21 @@ impl Cursor {
 }
 
 /// The maximum bytes of text in a frame; tracers write about 2,048 lines.
-const MAX_TEXT: u64 = 64 << 20;
+const MAX_TEXT: u64 = 16 << 20;
 
-/// The maximum bytes of text in a frame, in any case and for each of its lines. Every thread holds a frame's text, and a
-/// few kilobytes can claim as much as any frame. Real lines have up to 2 KiB.
-const ANY_TEXT: u64 = 1 << 20;
-const TEXT_FOR_LINE: u64 = 4 << 10;
+/// The bytes of text for which threads keep their memory.
+const KEPT_TEXT: usize = 1 << 20;
 
-/// The maximum text of a zstd block, and the minimum bytes of one.
-const ZSTD_BLOCK_TEXT: u64 = 128 << 10;
-const ZSTD_BLOCK_BYTES: u64 = 4;
+/// The bytes of text that a frame claims.
+fn text_bytes(frame: &[u8]) -> Result<usize, String> {
+    match get_frame_content_size(frame) {
+        Ok(Some(bytes)) if bytes <= MAX_TEXT => Ok(bytes as usize),
+        Ok(Some(bytes)) => {
+            Err(format!("the zstd frame claims {bytes} bytes of text; expected {MAX_TEXT} at most"))
+        }
+        _ => Err("expected a zstd frame with the size of its text".to_owned()),
+    }
+}
 
 /// Decompresses frames that share a dictionary.
 struct Frames {
@@ -741,45 +745,23 @@ impl Frames {
 
     /// The text of a frame, which must have `lines` lines, each with an instruction.
     fn text(&mut self, frame: &[u8], lines: u32) -> Result<&[u8], String> {
-        self.decompress(frame, lines)?;
-        let text = std::str::from_utf8(&self.text).map_err(|error| {
+        self.text.clear();
+        self.text.reserve(text_bytes(frame)?);
+        self.context
+            .decompress(&mut self.text, frame)
+            .map_err(|code| format!("the zstd frame is damaged: {}", get_error_name(code)))?;
+        std::str::from_utf8(&self.text).map_err(|error| {
             format!("byte {} of the frame's text is not UTF-8", error.valid_up_to())
         })?;
-        check_lines(text.as_bytes(), lines)?;
+        check_lines(&self.text, lines)?;
         Ok(&self.text)
     }
 
-    fn decompress(&mut self, frame: &[u8], lines: u32) -> Result<(), String> {
-        if FileKind::detect(frame) != Some(FileKind::Zstd) {
-            return Err("expected a zstd frame".to_owned());
+    /// Frees the memory of an unusually long text.
+    fn shrink(&mut self) {
+        if self.text.capacity() > KEPT_TEXT {
+            self.text = Vec::new();
         }
-        let size = get_frame_content_size(frame)
-            .map_err(|_| "the zstd frame's header is invalid".to_owned())?
-            .ok_or("the zstd frame has no content size")?;
-        let possible = (frame.len() as u64 / ZSTD_BLOCK_BYTES + 1) * ZSTD_BLOCK_TEXT;
-        let of_lines = ANY_TEXT + TEXT_FOR_LINE * u64::from(lines);
-        let most = possible.min(of_lines).min(MAX_TEXT);
-        if size > most {
-            let bytes = frame.len();
-            return Err(format!(
-                "a zstd frame of {bytes} bytes claims {size} bytes of text; expected at most {most}"
-            ));
-        }
-        let used = find_frame_compressed_size(frame).map_err(get_error_name);
-        let used = used.map_err(|error| format!("the zstd frame is invalid: {error}"))?;
-        if used != frame.len() {
-            let bytes = frame.len();
-            return Err(format!("the zstd frame has {used} bytes; expected {bytes}"));
-        }
-        self.text.clear();
-        self.text.reserve(size as usize);
-        let count = self.context.decompress(&mut self.text, frame);
-        let count =
-            count.map_err(|code| format!("the zstd frame is damaged: {}", get_error_name(code)))?;
-        if count as u64 != size {
-            return Err(format!("the zstd frame has {count} bytes of text, but claims {size}"));
-        }
-        Ok(())
     }
 }
 

@@ -1,6 +1,5 @@
 //! Reads CUTracer's NDJSON in batches of lines. Each line is an object that describes a kernel or a memory access.
 
-use std::io::BufRead;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,17 +8,16 @@ use memchr::memmem;
 use super::json::{Json, Wrong};
 use super::line::{AccessRecord, Fields, Line, Opcode, Type, keeps_nothing, opcode, words};
 use super::metadata::{Invalid, Metadata};
-use super::{TOOL, add_notes};
-use crate::binary::{NewRecord, WarpPosition};
+use crate::binary::{NO_END_MARK, NewRecord, WarpPosition};
 use crate::import::error::ImportError;
 use crate::import::formats::{Format, FormatReader, Sign, first_line};
-use crate::import::in_parallel;
-use crate::import::in_parallel::Chunk;
 use crate::import::interner::{InternedOperation, Refused};
-use crate::import::logs::{Begun, Launches, Unmasked};
+use crate::import::lines::{End, LineBatch};
+use crate::import::logs::{Begun, Launches, UNMASKED_NOTE, Unmasked};
 use crate::import::sink::Sink;
 use crate::import::text::Text;
 use crate::operation::{MemoryOperation, OperationKind};
+use crate::ordered::{self, Chunk};
 use warpload::lane::LANES;
 use warpload_binary::lines::{LineError, Lines};
 
@@ -39,8 +37,7 @@ fn recognize(start: &[u8]) -> Option<Sign> {
     let has_type = types.any(|rest| rest.trim_ascii_start().starts_with(b":"));
     let is_one = line.starts_with(b"{")
         && (has_type || has("\"instructions\":{"))
-        && !line.starts_with(b"{\"trace\":")
-        && !has("\"instr_opcode\"");
+        && !line.starts_with(b"{\"trace\":");
     is_one.then_some(Sign::Certain)
 }
 
@@ -63,9 +60,10 @@ fn read(
             Stop::Refused(Refused::Import(error)) => Err(error),
         })
     };
-    let fill = |batch: &mut Batch| batch.fill(&mut lines);
+    let mut fields: Vec<Fields> = (0..threads).map(|_| Fields::default()).collect();
+    let fill = |batch: &mut Batch| batch.lines.fill_with_whole(&mut lines);
     let read = |fields: &mut Fields, batch: &mut Batch| batch.read(fields);
-    let end = in_parallel::read(None, threads, fill, read, take)?;
+    let end = ordered::map(&mut fields, fill, read, take)?;
     match end.unwrap_or(End::Whole) {
         End::Whole => reader.end(),
         End::Cut(line) => Err(ImportError::cut_off(file, line, 1)),
@@ -259,9 +257,14 @@ impl<'r, 's> Reader<'r, 's> {
                 "{elsewhere} records have another `mem_space` than their opcode; the opcode counts"
             ))?;
         }
-        add_notes(sink, records)
+        sink.note(if records > 0 { UNMASKED_NOTE } else { NO_RECORD }.to_owned())?;
+        sink.end_is_unknown(NO_END_MARK)
     }
 }
+
+const TOOL: &str = "CUTracer";
+
+const NO_RECORD: &str = "no memory access in the source: nothing was imported";
 
 const NO_TABLE: &str = "no `sass`, and no `kernel_metadata` line before that has the instructions";
 
@@ -301,17 +304,10 @@ fn loaded(value: u32, operation: &MemoryOperation) -> u32 {
     }
 }
 
-/// The bytes of lines in a batch, unless it is one longer line.
-const BATCH_BYTES: usize = 128 << 10;
-
 /// Consecutive lines, and their parsed contents.
 #[derive(Default)]
 struct Batch {
-    /// The number of the first line, from 1.
-    first: u64,
-    text: String,
-    /// The end of each line in `text`.
-    ends: Vec<usize>,
+    lines: LineBatch,
     accesses: Vec<BatchAccess>,
     /// The lines with kernels, counted from 0.
     kernels: Vec<usize>,
@@ -333,55 +329,20 @@ struct BatchAccess {
     values: usize,
 }
 
-/// The reason why no lines follow.
-enum End {
-    Whole,
-    /// The last line, with this number, has no line end.
-    Cut(u64),
-    Unreadable(LineError),
-}
-
 impl Chunk for Batch {
-    /// Counts empty lines as well, because millions of them are a few bytes of a compressed file.
     fn len(&self) -> usize {
-        self.text.len() + size_of_val(&self.ends[..])
+        self.lines.len()
     }
 }
 
 impl Batch {
-    /// Replaces the lines. Returns the reason once no more follow.
-    fn fill(&mut self, lines: &mut Lines<impl BufRead>) -> Option<End> {
-        self.text.clear();
-        self.ends.clear();
-        while Chunk::len(self) < BATCH_BYTES {
-            let number = match lines.next_line() {
-                None => return Some(End::Whole),
-                Some(Err(error)) => return Some(End::Unreadable(error)),
-                Some(Ok(line)) => {
-                    self.text.push_str(line.text);
-                    line.number
-                }
-            };
-            if !lines.line_ended() {
-                return Some(End::Cut(number));
-            }
-            if self.ends.is_empty() {
-                self.first = number;
-            }
-            self.ends.push(self.text.len());
-        }
-        None
-    }
-
     /// The file's number of a line of the batch.
     fn number(&self, line: usize) -> u64 {
-        self.first + line as u64
+        self.lines.number(line)
     }
 
     fn line(&self, line: usize) -> &str {
-        let start = line.checked_sub(1).and_then(|before| self.ends.get(before)).copied();
-        let end = self.ends.get(line).copied().unwrap_or_default();
-        self.text.get(start.unwrap_or_default()..end).unwrap_or_default()
+        self.lines.line(line)
     }
 
     /// Parses the lines up to the first invalid one.
@@ -390,7 +351,7 @@ impl Batch {
         self.kernels.clear();
         self.values.clear();
         (self.unknown, self.error) = (0, None);
-        for line in 0..self.ends.len() {
+        for line in 0..self.lines.count() {
             match fields.read(self.line(line)) {
                 Ok(Line::Memory(access)) => {
                     let (addresses, values) = (fields.addresses, self.values.len());

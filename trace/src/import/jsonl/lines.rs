@@ -30,6 +30,17 @@ pub(super) struct About {
     pub(super) notes: Vec<String>,
 }
 
+/// Elements of a list that is too long for the line that it belongs to: the first line, or the next kernel's.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ListLine {
+    Tools(Vec<String>),
+    Notes(Vec<String>),
+    Allocations(Vec<(Hex, u64)>),
+    Header(Vec<(Arc<str>, Arc<str>)>),
+    SourceLines(Vec<(u32, u32)>),
+}
+
 /// The beginning or continuation of a kernel.
 #[derive(Deserialize)]
 pub(super) struct KernelLine {

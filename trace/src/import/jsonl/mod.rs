@@ -5,17 +5,20 @@ mod lines;
 use std::path::Path;
 use std::sync::Arc;
 
-use self::lines::{About, Hex, KernelLine, RecordLine, Skipped, TraceLine, Wrong};
+use rustc_hash::FxHashMap;
+
+use self::lines::{About, Hex, KernelLine, ListLine, RecordLine, Skipped, TraceLine, Wrong};
 use super::error::ImportError;
 use super::formats::{Format, FormatReader, Sign};
 use super::interner::InternedOperation;
+use super::lines::for_each_line;
 use super::sink::Sink;
 use super::text::Text;
+use super::{MAX_HEADER_LINES, MAX_SOURCE_LINES, too_many};
 use crate::binary::{Kernel, NewRecord, RecordAddresses, WarpPosition};
 use crate::export::{VERSION, kind_name};
 use crate::operation::OperationKind;
 use warpload::lane::LaneMask;
-use warpload_binary::lines::Lines;
 
 pub(super) const FORMAT: Format =
     Format { name: "an export of warpload", recognize, reader: FormatReader::Trace(read) };
@@ -27,25 +30,23 @@ fn recognize(start: &[u8]) -> Option<Sign> {
 fn read(
     input: &mut Text<'_>,
     file: &Path,
-    _threads: usize,
+    threads: usize,
     sink: &mut Sink<'_>,
 ) -> Result<(), ImportError> {
-    let mut lines = Lines::new(input);
     let mut reader = None;
     let mut number = 1;
-    while let Some(line) = lines.next_line() {
-        let line = line.map_err(|error| ImportError::in_lines(file, error))?;
-        number = line.number;
+    let is_cut = for_each_line(input, file, threads, |line, text| {
+        number = line;
         let read = match &mut reader {
-            None => Reader::begin(sink, line.text).map(|begun| reader = Some(begun)),
+            None => Reader::begin(sink, text).map(|begun| reader = Some(begun)),
             Some(reader) => {
                 reader.number = number;
-                reader.line(sink, line.text)
+                reader.line(sink, text)
             }
         };
-        read.map_err(|wrong| wrong.at(file, number))?;
-    }
-    if !lines.line_ended() {
+        read.map_err(|wrong| wrong.at(file, number))
+    })?;
+    if is_cut {
         return Err(ImportError::cut_off(file, number, 1));
     }
     let Some(reader) = reader else { return Ok(()) };
@@ -62,6 +63,9 @@ struct Reader {
     /// Each kernel's counts of other instructions than loads: as stated in its line, and so far.
     kernels: Vec<(Skipped, Skipped)>,
     current: usize,
+    /// The header and the source lines of the next kernel, as far as they have lines of their own.
+    header: Vec<(Arc<str>, Arc<str>)>,
+    source_lines: FxHashMap<u32, u32>,
     /// A cache of the last operation, because consecutive lines often have the same opcode.
     operation: Option<Arc<InternedOperation>>,
     addresses: Vec<u64>,
@@ -75,26 +79,27 @@ impl Reader {
         if version != VERSION {
             return Err(format!("version {version} of the export; expected {VERSION}").into());
         }
-        for tool in tools {
-            sink.tool(tool)?;
-        }
-        for note in notes {
-            sink.note(note)?;
-        }
         if complete != Some(true) {
             sink.end_is_unknown(None)?;
         }
-        sink.allocations(allocations.into_iter().map(|(base, bytes)| (base.0, bytes)).collect())?;
-        Ok(Self {
+        let mut reader = Self {
             number: 1,
             records,
             next: 0,
             kernels: Vec::new(),
             current: 0,
+            header: Vec::new(),
+            source_lines: FxHashMap::default(),
             operation: None,
             addresses: Vec::new(),
             values: Vec::new(),
-        })
+        };
+        for list in
+            [ListLine::Tools(tools), ListLine::Notes(notes), ListLine::Allocations(allocations)]
+        {
+            reader.list(sink, list)?;
+        }
+        Ok(reader)
     }
 
     fn line(&mut self, sink: &mut Sink<'_>, text: &str) -> Result<(), Wrong> {
@@ -102,9 +107,33 @@ impl Reader {
             self.record(sink, serde_json::from_str(text)?)
         } else if text.starts_with("{\"kernel\":") {
             self.kernel(sink, serde_json::from_str(text)?)
+        } else if LISTS.iter().any(|list| text.starts_with(list)) {
+            self.list(sink, serde_json::from_str(text)?)
         } else {
             Err("expected a line that begins with `{\"record\":` or `{\"kernel\":`".into())
         }
+    }
+
+    fn list(&mut self, sink: &mut Sink<'_>, list: ListLine) -> Result<(), Wrong> {
+        match list {
+            ListLine::Tools(tools) => tools.into_iter().try_for_each(|tool| sink.tool(tool))?,
+            ListLine::Notes(notes) => notes.into_iter().try_for_each(|note| sink.note(note))?,
+            ListLine::Allocations(list) => {
+                sink.allocations(list.into_iter().map(|(base, bytes)| (base.0, bytes)).collect())?;
+            }
+            ListLine::Header(header) => {
+                for (key, value) in &header {
+                    self.header.push((sink.name(key)?, sink.name(value)?));
+                }
+                if self.header.len() > MAX_HEADER_LINES {
+                    return Err(too_many(MAX_HEADER_LINES, "header lines").into());
+                }
+            }
+            // The import leaves out those beyond its limit, and says so.
+            ListLine::SourceLines(_) if self.source_lines.len() > MAX_SOURCE_LINES => {}
+            ListLine::SourceLines(lines) => self.source_lines.extend(lines),
+        }
+        Ok(())
     }
 
     /// Skips the instructions before record `to` that have no line.
@@ -152,21 +181,19 @@ impl Reader {
         if !self.kernels.is_empty() {
             sink.close_block()?;
         }
-        let mut header = Vec::new();
-        for (key, value) in &line.header {
-            header.push((sink.name(key)?, sink.name(value)?));
-        }
+        self.list(sink, ListLine::Header(line.header))?;
+        self.source_lines.extend(line.source_lines);
         let kernel = Kernel {
             name: sink.name(&line.name)?,
             grid: line.grid.unwrap_or_default(),
             block: line.block.unwrap_or_default(),
             shared_base: line.windows.shared.map(|base| base.0),
             local_base: line.windows.local.map(|base| base.0),
-            header,
+            header: std::mem::take(&mut self.header),
             source_lines: Vec::new(),
         };
         sink.kernel(kernel)?;
-        sink.source_lines(&line.source_lines.into_iter().collect())?;
+        sink.source_lines(&std::mem::take(&mut self.source_lines))?;
         self.current = self.kernels.len();
         self.kernels.push((line.skipped, Skipped::default()));
         Ok(())
@@ -239,6 +266,10 @@ impl Reader {
         Ok(())
     }
 }
+
+/// The beginnings of lines that continue a list.
+const LISTS: [&str; 5] =
+    ["{\"tools\":", "{\"notes\":", "{\"allocations\":", "{\"header\":", "{\"source_lines\":"];
 
 /// Reads the addresses of a line's active lanes into `list`.
 fn read_addresses<'l>(

@@ -1,24 +1,27 @@
-//! Reads the log of mem_trace: messages about accesses and launches within the traced program's output. Derived tools
-//! write launches over several lines.
+//! Reads the log of NVBit's `mem_trace` tool (docs/trace-inputs.md): messages about accesses and launches within the
+//! traced program's output. Each access has 32 addresses but no mask. Derived tools write launches over several lines.
 
 use std::path::Path;
 
 use memchr::memmem;
 
-use super::{AccessWriter, MemoryAccess, TOOL};
-use crate::binary::{Kernel, NO_END_MARK};
-use crate::import::error::ImportError;
-use crate::import::formats::{Format, FormatReader, Sign};
-use crate::import::interner::NameError;
-use crate::import::interner::Refused;
-use crate::import::logs::{LaunchId, context, decimal, dimensions, hexadecimal};
-use crate::import::sink::Sink;
-use crate::import::text::Text;
+use super::error::ImportError;
+use super::formats::{Format, FormatReader, Sign};
+use super::interner::{NameError, Refused};
+use super::lines::for_each_line;
+use super::logs::{
+    LaunchId, Launches, UNMASKED_NOTE, Unmasked, context, decimal, dimensions, hexadecimal,
+};
+use super::sink::Sink;
+use super::text::Text;
+use crate::binary::{Kernel, NO_END_MARK, NewRecord, WarpPosition};
 use warpload::lane::LANES;
-use warpload_binary::lines::Lines;
 
-pub(in crate::import) const FORMAT: Format =
+pub(super) const FORMAT: Format =
     Format { name: "a mem_trace log of NVBit", recognize, reader: FormatReader::Trace(read) };
+
+/// The beginning of every message of the tool.
+const TOOL: &str = "MEMTRACE: ";
 
 /// Searches for the message, because the program's own output may precede it in any form.
 fn recognize(start: &[u8]) -> Option<Sign> {
@@ -33,44 +36,42 @@ fn recognize(start: &[u8]) -> Option<Sign> {
 fn read(
     input: &mut Text<'_>,
     file: &Path,
-    _threads: usize,
+    threads: usize,
     sink: &mut Sink<'_>,
 ) -> Result<(), ImportError> {
     let mut reader = AccessWriter::new(sink)?;
-    let mut lines = Lines::new(input);
     let mut begun: Option<Begun> = None;
     // The place of the last message, if it is on the last line.
     let (mut unread, mut last) = (0u64, None);
-    while let Some(line) = lines.next_line() {
-        let line = line.map_err(|error| ImportError::in_lines(file, error))?;
+    let is_cut = for_each_line(input, file, threads, |number, text| {
         if let Some(launch) = &mut begun
-            && launch.takes(line.text)
+            && launch.takes(text)
         {
-            last = Some((line.number, 1));
-            continue;
+            last = Some((number, 1));
+            return Ok(());
         }
         if let Some(launch) = begun.take() {
             reader.begun(&launch, file)?;
         }
         last = None;
-        let mut rest = line.text;
+        let mut rest = text;
         while let Some(at) = rest.find(TOOL) {
-            let column = line.text.len() - rest.len() + at + 1;
+            let column = text.len() - rest.len() + at + 1;
             let (message, after) = Message::next(&rest[at..]);
             rest = after;
             if !matches!(message, Message::WithoutData) {
-                last = Some((line.number, column));
+                last = Some((number, column));
             }
             let place = |message| ImportError::Line {
                 file: file.to_owned(),
-                line: line.number,
+                line: number,
                 column,
                 message,
             };
             let is_last = after.is_empty();
             match message {
                 Message::Launch(text) if is_last => {
-                    begun = Some(Begun::new(line.number, column, text));
+                    begun = Some(Begun::new(number, column, text));
                 }
                 Message::Launch(text) => match Launch::read(text) {
                     Some(launch) => reader.launch(&launch).map_err(|error| error.at(place))?,
@@ -94,9 +95,10 @@ fn read(
                 Message::Unknown => unread += 1,
             }
         }
-    }
+        Ok(())
+    })?;
     if let Some((line, column)) = last
-        && !lines.line_ended()
+        && is_cut
     {
         return Err(ImportError::cut_off(file, line, column));
     }
@@ -119,7 +121,41 @@ const EXPECTED_LAUNCH: &str = "`… - Kernel name S - grid launch id N - …`, w
 const EXPECTED_ACCESS: &str =
     "`CTX … - grid_launch_id N - CTA x,y,z - warp W - OPCODE - ` and 32 addresses";
 
-impl AccessWriter<'_, '_> {
+/// One memory access. It has no warp: the source names only a slot of the multiprocessor, which warps share over time.
+struct MemoryAccess<'a> {
+    launch: LaunchId,
+    cta: [u32; 3],
+    opcode: &'a str,
+}
+
+/// Passes on accesses, each to the kernel of its launch.
+struct AccessWriter<'r, 's> {
+    sink: &'r mut Sink<'s>,
+    launches: Launches,
+    lanes: Unmasked,
+}
+
+impl<'r, 's> AccessWriter<'r, 's> {
+    fn new(sink: &'r mut Sink<'s>) -> Result<Self, ImportError> {
+        sink.tool("NVBit mem_trace".to_owned())?;
+        sink.note(UNMASKED_NOTE.to_owned())?;
+        Ok(Self { sink, launches: Launches::default(), lanes: Unmasked::default() })
+    }
+
+    /// Adds an access at program counter 0, because the log has none.
+    fn access(
+        &mut self,
+        access: &MemoryAccess<'_>,
+        addresses: &[u64; LANES],
+    ) -> Result<(), Refused> {
+        let sink = &mut *self.sink;
+        self.launches.select(sink, access.launch, None)?;
+        sink.place(WarpPosition { cta: Some(access.cta), ..WarpPosition::default() });
+        let operation = sink.operation(access.opcode)?.number;
+        let (mask, addresses) = self.lanes.active(addresses);
+        Ok(sink.record(&NewRecord::new(0, mask, operation, addresses))?)
+    }
+
     fn begun(&mut self, begun: &Begun, file: &Path) -> Result<(), ImportError> {
         let &Begun { line, column, ref text, .. } = begun;
         let place = |message| ImportError::Line { file: file.to_owned(), line, column, message };
@@ -194,7 +230,7 @@ fn read_access<'t>(text: &'t str, addresses: &mut [u64; LANES]) -> Option<Memory
     let opcode = opcode.trim();
     let is_opcode = opcode.starts_with(|first: char| first.is_ascii_uppercase())
         && !opcode.contains(char::is_whitespace);
-    is_opcode.then_some(MemoryAccess { launch, cta: Some(cta), opcode, pc: 0 })
+    is_opcode.then_some(MemoryAccess { launch, cta, opcode })
 }
 
 /// The text after `marker`, up to the next ` - `.
