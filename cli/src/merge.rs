@@ -34,6 +34,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
     let Arguments { summary: paths, output: to, shape } = arguments;
+    shape.check()?;
     let targets = shape.targets(to.as_deref())?;
     let summaries = paths.iter().map(|path| compare::read(path));
     let summaries = summaries.collect::<anyhow::Result<_>>()?;

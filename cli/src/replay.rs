@@ -21,7 +21,7 @@ use warpload_replay::{
 use warpload_report::{ReportPage, TableOrder, TableRows, html, replay_csv, replay_text};
 use warpload_trace::{BinaryTrace, Shard};
 
-/// Execute every load of a trace and report costs, faults and wrong values, of all other accesses costs and faults
+/// Execute every load of a trace and report costs, faults and wrong values
 ///
 /// Takes binary traces, trace sets, and text traces of the kinds that `import` takes. Loads read from a memory image or
 /// a fill; without either, everything but values is computed. If the trace has expected values they are compared, and a
@@ -105,17 +105,22 @@ enum Format {
 }
 
 impl Shape {
-    /// Checks the options against each other, and the places of the result and of the page.
-    pub(crate) fn targets(
-        &self,
-        output: Option<&Path>,
-    ) -> anyhow::Result<(Destination, Option<OutputTarget>)> {
+    /// Checks the options against each other.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
         if self.html.as_deref().is_some_and(io::is_stdin) {
             bail!("the summary goes to standard output; expected a file for the page, not `-`");
         }
         if (self.sort.is_some() || self.top.is_some()) && self.format == Format::Json {
             bail!("`--sort` and `--top`: JSON has all rows, in their order");
         }
+        Ok(())
+    }
+
+    /// Checks the places of the result and of the page.
+    pub(crate) fn targets(
+        &self,
+        output: Option<&Path>,
+    ) -> anyhow::Result<(Destination, Option<OutputTarget>)> {
         let page = self.html.as_deref().map(destination::target).transpose()?;
         let to = Destination::new(output)?;
         if let Some(page) = &page
@@ -167,6 +172,7 @@ pub(crate) fn execute(
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     let Arguments { trace: path, shard, request, shape, .. } = &arguments;
+    shape.check()?;
     let threads = trace::threads(request.threads.map(NonZero::get));
     replaying::check_stdin(request, path)?;
     // Checks that fail at once come before the import, which can take long.

@@ -118,7 +118,7 @@ fn instructions(comparison: &Comparison) -> String {
         "The instructions that have changed, the largest change first",
         &[
             ("kernel", "kernel", &|row: &&ComparedRow| Some(Cell::code(row.shown_kernel(), 48))),
-            ("pc", "place", &|row| {
+            ("pc", "pc", &|row| {
                 Some(Cell::number(row.pc.0 as f64, format!("<code>{}</code>", escape(&row.place))))
             }),
             ("opcode", "opcode", &|row| Some(Cell::code(&row.opcode, 48))),
@@ -189,7 +189,7 @@ fn text_columns<'r>() -> Vec<Column<&'r ComparedRow>> {
         Value::Shown(format!("{} -> {}", side(a), side(b)))
     }
     vec![
-        Column { heading: "place", value: |row| Value::Shown(row.place.clone()) },
+        Column { heading: "pc", value: |row| Value::Shown(row.place.clone()) },
         Column { heading: "instruction", value: |row| Value::Text((&*row.opcode).into()) },
         Column {
             heading: "access",

@@ -166,6 +166,13 @@ fn facts(summary: &Summary, data: &str) -> Vec<(&'static str, String)> {
     let mut add = |name: &'static str, value: Option<String>| {
         facts.extend(value.map(|value| (name, value)));
     };
+    if let [launch] = &summary.launches[..] {
+        let times = match launch.launches {
+            1 => String::new(),
+            launches => format!(", {}", of(launches, "launch")),
+        };
+        add("kernel", Some(cell(launch.shown_name()) + &times));
+    }
     add("opcodes", Some(opcodes(counts)));
     let space = all.by_space;
     add(

@@ -228,7 +228,7 @@ fn csv_has_the_numbers_of_json() {
         }
     }
     let kinds: Vec<String> = lines.iter().map(|line| at(line, "kind")).collect();
-    for (kind, count) in [("store", 2), ("atomic", 1), ("copy", 1)] {
+    for (kind, count) in [("store", 2), ("reduction", 1), ("copy", 1)] {
         assert_eq!(kinds.iter().filter(|of| *of == kind).count(), count, "{kind}");
     }
     assert_eq!(at(&lines[0], "demangled"), "\"transpose(float*, float const*, int)\"");

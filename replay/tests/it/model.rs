@@ -18,8 +18,8 @@ pub(crate) fn of_model(summary: &Summary) -> Value {
     all["digest"] = json!(summary.digest);
     all["complete"] = json!(summary.complete);
     all["notes"] = json!(summary.notes);
-    all["first_faults"] = json!(summary.first_faults);
-    all["first_mismatches"] = json!(summary.first_mismatches);
+    all["first_faults"] = of_records(json!(summary.first_faults));
+    all["first_mismatches"] = of_records(json!(summary.first_mismatches));
     all["kernels"] = summary
         .launches
         .iter()
@@ -31,6 +31,16 @@ pub(crate) fn of_model(summary: &Summary) -> Value {
         })
         .collect();
     all
+}
+
+/// The models name the instruction's index `record`.
+fn of_records(mut list: Value) -> Value {
+    for one in list.as_array_mut().unwrap() {
+        let one = one.as_object_mut().unwrap();
+        let number = one.remove("instruction").unwrap();
+        one.insert("record".to_owned(), number);
+    }
+    list
 }
 
 /// The footprint of loads: of a replay that selects nothing else.
@@ -155,11 +165,31 @@ fn row(row: &Row) -> Value {
         "lanes": counts.lanes,
         "sectors": {
             "min": sectors.min(),
-            "mean": sectors.sum as f64 / counts.accesses as f64,
+            "mean": mean(sectors.sum, counts.accesses),
             "max": sectors.max,
         },
         "all_sectors": sectors.sum,
         "ideal_sectors": counts.global.unwrap_or_default().ideal_sectors,
         "lane_faults": counts.lane_faults,
+        "shared": counts.shared.as_ref().map(|shared| json!({
+            "loads": shared.accesses,
+            "wavefronts": {
+                "min": shared.wavefronts.min(),
+                "mean": mean(shared.wavefronts.sum, shared.accesses),
+                "max": shared.wavefronts.max,
+            },
+            "ideal_wavefronts": shared.ideal_wavefronts,
+            "conflicts": shared.conflicts,
+        })),
+        "local": counts.local.as_ref().map(|local| json!({
+            "loads": local.accesses, "sectors": local.sectors, "ideal_sectors": local.ideal_sectors,
+        })),
+        "constant": counts.constant.as_ref().map(|constant| json!({
+            "loads": constant.accesses, "addresses": constant.addresses,
+        })),
     })
+}
+
+fn mean(sum: u64, of: u64) -> f64 {
+    if of == 0 { 0.0 } else { sum as f64 / of as f64 }
 }

@@ -1,12 +1,15 @@
 //! `traces`: replays of files, or their refusal.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::num::NonZero;
 use std::path::Path;
 
 use serde::Deserialize;
-use serde_json::Value;
-use warpload_replay::{NothingSelected, ReplayRequest, replay};
+use serde_json::{Value, json};
+use warpload_replay::{
+    AccessCounts, AccessKind, NothingSelected, ReplayRequest, Summary, TraceCounts, replay,
+};
 use warpload_trace::{ImportError, TraceError};
 
 use super::family::{Answerer, CaseAnswer, CaseExpectation, Uncomparable, UnopenedTrace};
@@ -64,10 +67,71 @@ pub(super) fn answer(question: &str, answerer: &mut Answerer) -> Result<CaseAnsw
     Ok(match options.on_threads(|| replay(&trace, &request)) {
         Ok(summary) => match NothingSelected::find(&summary, &trace, &request) {
             Some(nothing) => CaseAnswer::Error(nothing.to_string()),
-            None => CaseAnswer::new(&summary),
+            None => CaseAnswer::new(&counts(&summary)),
         },
         Err(error) if is_refusal(&error) => refused(),
         Err(error) => CaseAnswer::Error(with_causes(&error)),
+    })
+}
+
+/// The counts that cases expect, under the keys of the schema: loads by themselves, the traffic of stores, and that of
+/// atomics and reductions together.
+fn counts(summary: &Summary) -> Value {
+    let TraceCounts { loads, stores, atomics, reductions, .. } = &summary.counts;
+    let mut by_opcode = BTreeMap::new();
+    for row in summary.rows.iter().filter(|row| row.kind == AccessKind::Load) {
+        *by_opcode.entry(&row.opcode).or_insert(0) += row.counts.accesses;
+    }
+    let space = loads.by_space;
+    let global = loads.global.unwrap_or_default();
+    let shared = loads.shared.as_deref().copied().unwrap_or_default();
+    let local = loads.local.as_deref().copied().unwrap_or_default();
+    let constant = loads.constant.as_deref().copied().unwrap_or_default();
+    let traffic = |kinds: &[&AccessCounts]| {
+        let sum = |number: fn(&AccessCounts) -> u64| {
+            kinds.iter().fold(0, |sum: u64, of| sum.saturating_add(number(of)))
+        };
+        json!({
+            "count": sum(|of| of.accesses),
+            "lanes": sum(|of| of.lanes),
+            "bytes": sum(|of| of.bytes),
+            "sectors": sum(|of| of.global.unwrap_or_default().sectors.sum),
+            "ideal_sectors": sum(|of| of.global.unwrap_or_default().ideal_sectors),
+        })
+    };
+    json!({
+        "records": summary.counts.instructions,
+        "loads": loads.accesses,
+        "lanes": loads.lanes,
+        "bytes": loads.bytes,
+        "by_opcode": by_opcode,
+        "by_space": {
+            "global": space.global,
+            "local": space.local,
+            "shared": space.shared,
+            "constant": space.constant,
+            "unresolved": space.unresolved,
+        },
+        "sectors": global.sectors.sum,
+        "lines": global.lines,
+        "ideal_sectors": global.ideal_sectors,
+        "lane_faults": loads.lane_faults,
+        "shared": {
+            "loads": shared.accesses,
+            "wavefronts": shared.wavefronts.sum,
+            "ideal_wavefronts": shared.ideal_wavefronts,
+            "conflicts": shared.conflicts,
+        },
+        "local": {
+            "loads": local.accesses,
+            "sectors": local.sectors,
+            "ideal_sectors": local.ideal_sectors,
+        },
+        "constant": { "loads": constant.accesses, "addresses": constant.addresses },
+        "stores": traffic(&[stores]),
+        "atomics": traffic(&[atomics, reductions]),
+        "mismatches": loads.values.mismatches,
+        "digest": summary.digest,
     })
 }
 

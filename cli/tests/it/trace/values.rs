@@ -68,7 +68,7 @@ fn a_changed_byte_that_is_read_changes_the_digest() {
     let folder = Folder::new(&items);
     let before = folder.summary();
     assert_eq!(before["digest"].as_str().unwrap().len(), 16);
-    assert_eq!(before["by_space"]["shared"], 1);
+    assert_eq!(before["loads"]["by_space"]["shared"], 1);
     let mut bytes: Vec<u8> = (0..=255).collect();
     // This byte is not read.
     bytes[200] ^= 1;
@@ -100,7 +100,7 @@ fn expected_values_that_hold() {
     let ran = folder.replay();
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     let summary = folder.summary();
-    assert_eq!((&summary["checked"], &summary["mismatches"]), (&json!(2), &json!(0)));
+    assert_eq!((&summary["loads"]["values"]["checked"], &summary["loads"]["values"]["mismatches"]), (&json!(2), &json!(0)));
     assert_eq!(summary["first_mismatches"], json!([]));
 }
 
@@ -126,17 +126,17 @@ fn expected_values_that_do_not_hold() {
     let ran = folder.replay();
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     let summary = folder.summary();
-    assert_eq!((&summary["checked"], &summary["mismatches"]), (&json!(2), &json!(2)));
+    assert_eq!((&summary["loads"]["values"]["checked"], &summary["loads"]["values"]["mismatches"]), (&json!(2), &json!(2)));
     let first = &summary["first_mismatches"];
     assert_eq!(
         *first,
         json!([
-            {"record": 1, "kernel": "k", "pc": "0x10", "lane": 3, "register": 0,
+            {"instruction": 1, "kernel": "k", "pc": "0x10", "lane": 3, "register": 0,
              "expected": "0xf0e0c0c",
              "got": "0xf0e0d0c"},
-            {"record": 1, "kernel": "k", "pc": "0x10", "lane": 31, "register": 0,
+            {"instruction": 1, "kernel": "k", "pc": "0x10", "lane": 31, "register": 0,
              "expected": "0x0", "got": "0x7f7e7d7c"},
-            {"record": 2, "kernel": "k", "pc": "0x20", "lane": 5, "register": 2,
+            {"instruction": 2, "kernel": "k", "pc": "0x20", "lane": 5, "register": 2,
              "expected": "0x1", "got": "0xb0a0908"},
         ])
     );
