@@ -120,12 +120,6 @@ pub(crate) fn read_partial(path: &Path) -> anyhow::Result<PartialSummary> {
     })
 }
 
-/// Reads only the head of a summary: its replay and its shards.
-pub(crate) fn read_head(path: &Path) -> anyhow::Result<PartialHead> {
-    let head = serde_json::from_slice(&read_bytes(path)?);
-    head.map_err(|error| not(path, "the summary of a shard", &error))
-}
-
 /// Reads a file at once, because serde_json is slower on a reader if strings are long.
 fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     let name = || io::name(path);

@@ -1,13 +1,11 @@
 //! Places of results: [`Destination`], standard output or a file, and [`target`], a file. A file appears in its place
 //! when it is complete, by the rules of [`warpload_trace::output`].
 
-use std::fs;
 use std::io::{BufWriter, IntoInnerError, Write};
 use std::path::Path;
 use std::sync::Once;
 
 use serde::Serialize;
-use warpload_replay::PartialSummary;
 use warpload_trace::output::{self, OutputError};
 
 use super::inputs::INPUTS;
@@ -15,7 +13,6 @@ use super::io::{self, Output};
 use super::name::visible;
 use super::system;
 use super::terminal::{Escapes, Shown};
-use crate::process::Status;
 
 /// An output file. It is checked not to be an input.
 pub(crate) type OutputTarget = output::OutputTarget<'static>;
@@ -56,27 +53,15 @@ pub(crate) fn check_apart<'p>(
     Ok(())
 }
 
-/// Moves a complete file to its place, and notes that `what` was written, except to standard output.
-pub(crate) fn persist(file: OutputFile, what: &str, output: &mut Output) -> anyhow::Result<()> {
+/// Moves a complete file to its place, and notes that it was written, except to standard output.
+pub(crate) fn persist(file: OutputFile, output: &mut Output) -> anyhow::Result<()> {
     let name = file.target().asked().display().to_string();
     let is_stdout = file.target().is_stdout() && system::check_stdout().is_ok();
     file.persist()?;
     if !is_stdout {
-        output.line(format_args!("{} written{what}", visible(&name)))?;
+        output.line(format_args!("{} written", visible(&name)))?;
     }
     Ok(())
-}
-
-/// Notes that an output exists already.
-pub(crate) fn say_done(path: &Path, output: &mut Output) -> anyhow::Result<()> {
-    Ok(output.line(format_args!("{} is done already", visible(&path.display().to_string())))?)
-}
-
-/// The contents of an output that exists already, if it is a readable file.
-pub(crate) fn existing(path: &Path) -> Option<Vec<u8>> {
-    // Opening a pipe would wait for a writer. The file is an output, so it is not remembered as an input.
-    fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-    fs::read(path).ok()
 }
 
 /// The place of a result: a file, or else standard output.
@@ -92,20 +77,6 @@ impl Destination {
     /// Whether this result would overwrite the result of another target.
     pub(crate) fn is_same_file(&self, other: &OutputTarget) -> bool {
         self.0.as_ref().is_some_and(|target| target.is_same_file(other))
-    }
-
-    /// The contents of the file, if it exists and can be read.
-    pub(crate) fn existing(&self) -> Option<Vec<u8>> {
-        self.0.as_ref().and_then(|target| existing(target.asked()))
-    }
-
-    /// The shards' summary in the file; `None` unless the file has exactly the bytes that we would write.
-    pub(crate) fn partial(&self) -> Option<PartialSummary> {
-        let bytes = self.existing()?;
-        let summary = PartialSummary::from_json(&bytes).ok()?;
-        let mut written = Vec::with_capacity(bytes.len());
-        io::write_json(&mut written, &summary).ok()?;
-        (written == bytes).then_some(summary)
     }
 
     /// Writes one object on one line.
@@ -137,12 +108,6 @@ impl Destination {
         let file = self.0.map(OutputTarget::create).transpose()?;
         let file = file.map(|file| BufWriter::with_capacity(1 << 18, Shown::new(file, escapes)));
         Ok(Pieces { file, escapes })
-    }
-
-    /// Notes that the result exists already. The status is the one that the work would have had.
-    pub(crate) fn say_done(self, status: Status, output: &mut Output) -> anyhow::Result<Status> {
-        self.0.map_or(Ok(()), |target| say_done(target.asked(), output))?;
-        Ok(status)
     }
 }
 
@@ -176,12 +141,13 @@ impl Pieces {
         let Some(mut file) = self.file else { return Ok(output.flush()?) };
         file.flush().map_err(|error| target_of(&file).write_error(error))?;
         let file = file.into_inner().map_err(IntoInnerError::into_error)?;
-        persist(file.into_inner(), "", output)
+        persist(file.into_inner(), output)
     }
 }
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::fs;
     use std::os::unix::process::ExitStatusExt;
     use std::process::{Command, Stdio};
 

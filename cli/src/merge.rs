@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use anyhow::{anyhow, bail};
-use serde::Serialize;
-use warpload_replay::{MergeError, PartialHead, PartialSummary, Summary};
+use anyhow::anyhow;
+use warpload_replay::{MergeError, PartialSummary, Summary};
 
 use super::destination::Destination;
 use super::io::{self, Output};
@@ -38,33 +37,19 @@ pub(crate) struct Arguments {
     /// File for the result, or `-` for standard output, the default
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-
-    /// Skip the merge if the output is complete already. With `--partial`, the shards of the summaries decide that; a
-    /// whole summary does not name its shards, so they are merged and compared
-    #[arg(long, requires = "output")]
-    resume: bool,
 }
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
-    let Arguments { summary: paths, partial, output: to, resume: is_resumed, .. } = arguments;
-    if is_resumed && to.as_deref().is_some_and(io::is_stdin) {
-        bail!("`--resume` reads the output; expected a file, not `-`");
-    }
+    let Arguments { summary: paths, partial, output: to, .. } = arguments;
     let to = Destination::new(to.as_deref())?;
-    if is_resumed
-        && partial
-        && let Some(done) = to.partial()
-        && is_range(&done, &paths)?
-    {
-        return to.say_done(replay::status(done.mismatches(), output), output);
-    }
     let shards = paths.iter().map(|path| compare::read_partial(path));
     let shards = shards.collect::<anyhow::Result<_>>()?;
     let named = |error| anyhow!(named(&error, &paths));
     if partial {
         let merged = PartialSummary::merge(shards).map_err(named)?;
         let status = replay::status(merged.mismatches(), output);
-        return finish(&merged, to, is_resumed, status, output);
+        to.json(&merged, output)?;
+        return Ok(status);
     }
     let merged = Summary::merge(shards).map_err(named)?;
     // One shard may have none of the selected loads. If the whole has none, it is an error, as in `replay`.
@@ -72,25 +57,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         return Ok(output.fail(Status::Failed, nothing)?);
     }
     let status = replay::status(merged.counts.mismatches, output);
-    finish(&merged, to, is_resumed, status, output)
-}
-
-/// Writes the merged summary, unless the output is complete already.
-fn finish(
-    merged: &impl Serialize,
-    to: Destination,
-    is_resumed: bool,
-    status: Status,
-    output: &mut Output,
-) -> anyhow::Result<Status> {
-    if is_resumed && let Some(existing) = to.existing() {
-        let mut bytes = Vec::new();
-        io::write_json(&mut bytes, merged)?;
-        if bytes == existing {
-            return to.say_done(status, output);
-        }
-    }
-    to.json(merged, output)?;
+    to.json(&merged, output)?;
     Ok(status)
 }
 
@@ -100,15 +67,4 @@ fn named(error: &MergeError, paths: &[PathBuf]) -> String {
         Some(path) => format!("{}: the summary is {}", io::name(path), error.reason()),
         None => error.to_string(),
     }
-}
-
-/// Whether a partial summary covers exactly the shards of these files.
-fn is_range(done: &PartialSummary, paths: &[PathBuf]) -> anyhow::Result<bool> {
-    // A pipe can be read only once, and its summary may be needed for the merge.
-    if paths.iter().any(|path| !path.is_file()) {
-        return Ok(false);
-    }
-    let heads = paths.iter().map(|path| compare::read_head(path));
-    let heads = heads.collect::<anyhow::Result<Vec<PartialHead>>>()?;
-    Ok(PartialHead::join(heads).is_some_and(|head| head == PartialHead::of(done)))
 }

@@ -1,4 +1,4 @@
-//! `replay`: replays a trace. With `--resume`, checks whether the output is complete already.
+//! `replay`: replays a trace.
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -15,20 +15,18 @@ use crate::replaying::{self, Read};
 use crate::terminal::Escapes;
 use crate::trace::{self, Input};
 use warpload_binary::names::Demangled;
-use warpload_replay::{
-    PartialSummary, ReplayError, ReplayOptions, ReplayRequest, Replayed, replay,
-};
+use warpload_replay::{ReplayError, ReplayRequest, Replayed, replay};
 use warpload_report::{ReportPage, TableOrder, TableRows, html, replay_csv, replay_text};
 use warpload_trace::{BinaryTrace, Shard};
 
 /// Execute every load of a trace and report costs, faults and wrong values
 ///
-/// Takes binary traces, trace sets, and text traces of the kinds that `import` takes. Loads read from a memory image or
+/// Takes binary traces, and text traces of the kinds that `import` takes. Loads read from a memory image or
 /// a fill; without either, everything but values is computed. If the trace has expected values they are compared, and a
 /// mismatch is exit status 1.
 ///
-/// A binary trace or the parts of a set, a file with cubins, and a file with all bytes of an image are mapped: they
-/// must not change or become shorter while they are read.
+/// A binary trace, a file with cubins, and a file with all bytes of an image are mapped: they must not change or become
+/// shorter while they are read.
 ///
 /// Misaligned addresses are rounded down and reported as faults, regardless of the manifest's `misaligned`.
 #[derive(clap::Args)]
@@ -71,16 +69,6 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: Option<PathBuf>,
 
-    /// Skip the replay if the output is the result of this shard already
-    #[arg(
-        long,
-        requires = "output",
-        requires = "shard",
-        conflicts_with = "html",
-        help_heading = OUTPUT
-    )]
-    resume: bool,
-
     /// Print help; `warpload help replay` has more
     #[arg(short, long, action = ArgAction::HelpShort)]
     help: Option<bool>,
@@ -111,12 +99,6 @@ pub(crate) fn execute(
     if arguments.html.as_deref().is_some_and(io::is_stdin) {
         bail!("the summary goes to standard output; expected a file for the page, not `-`");
     }
-    if arguments.resume && !matches!(arguments.format, Format::Json) {
-        bail!("`--resume` needs `--format json`: only JSON names its replay");
-    }
-    if arguments.resume && arguments.output.as_deref().is_some_and(io::is_stdin) {
-        bail!("`--resume` reads the output; expected a file, not `-`");
-    }
     let Arguments { trace: path, shard, request, .. } = &arguments;
     let shapes = arguments.sort.is_some() || arguments.top.is_some();
     if shapes && matches!(arguments.format, Format::Json) {
@@ -125,7 +107,7 @@ pub(crate) fn execute(
     let threads = trace::threads(request.threads.map(NonZero::get));
     replaying::check_stdin(request, path)?;
     // Checks that fail at once come before the import, which can take long.
-    let input = Input::new(path)?.shard(*shard).map()?;
+    let input = Input::new(path)?;
     let read = Read::new(request)?;
     let page = arguments.html.as_deref().map(destination::target).transpose()?;
     let to = Destination::new(arguments.output.as_deref())?;
@@ -140,12 +122,6 @@ pub(crate) fn execute(
     let trace = input.open(progress, threads)?;
     let selection = request.selection(trace.contents());
     let options = request.options(read.image(), read.functions.as_ref(), selection.as_ref());
-    if arguments.resume
-        && let Some(done) = to.partial()
-        && is_done(&done, &options, *shard, &trace)
-    {
-        return to.say_done(status(done.mismatches(), output), output);
-    }
     let bar = io::progress_bar(progress, block_bytes(&trace), path);
     let observe = |bytes| bar.inc(bytes);
     let options = options.shard(*shard).on_progress(&observe);
@@ -172,20 +148,6 @@ pub(crate) fn execute(
 /// The bytes that a replay or an export of the whole trace reports as its progress.
 pub(crate) fn block_bytes(trace: &BinaryTrace) -> u64 {
     trace.blocks().iter().map(|block| u64::from(block.length)).sum()
-}
-
-/// Whether an existing summary is the result of this replay.
-fn is_done(
-    done: &PartialSummary,
-    options: &ReplayOptions<'_>,
-    shard: Option<Shard>,
-    trace: &BinaryTrace,
-) -> bool {
-    shard.is_some_and(|shard| {
-        done.replay() == options.identity(trace.content_hash())
-            && done.of() == shard.count()
-            && done.shards() == (shard.index()..=shard.index())
-    })
 }
 
 impl Arguments {

@@ -180,11 +180,6 @@ pub(crate) struct Context<'c> {
 pub(crate) const LONG_NAME: usize = 200;
 
 impl Context<'_> {
-    /// A kernel's number in the whole trace, even if only a part of it was replayed.
-    pub(crate) fn number(&self, kernel: usize) -> usize {
-        self.page.replayed.trace().first_kernel() + kernel
-    }
-
     /// The name of a kernel on the page, as HTML, cut after `most` characters.
     pub(crate) fn name(&self, kernel: usize, most: usize) -> String {
         let kernel = self.page.summary.kernels.get(kernel);

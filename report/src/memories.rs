@@ -78,7 +78,7 @@ fn kernels_with_excess(context: &Context<'_>) -> String {
     }
     let busiest = heaviest(&loading, MAX_SECTIONS, |(_, kernel)| kernel.counts.sectors as f64);
     for (kernel, KernelSummary { counts, .. }) in busiest {
-        let number = context.number(kernel);
+        let number = kernel;
         html += &format!(
             "<section id=\"kernel-{number}\" data-k=\"{number}\"><h3>Kernel {number} <code>{}</code></h3>\n\
              <p class=\"note\">{}, {:.1} lanes per load; {}, efficiency {}; {}.</p>\n",
@@ -198,7 +198,7 @@ fn bank_map(context: &Context<'_>) -> Option<String> {
 fn bank_row(context: &Context<'_>, row: &ProgramCounter<'_>, has_kernels: bool) -> Option<String> {
     let shared = row.summary.shared.as_ref()?;
     let (wavefronts, bank_words) = (shared.all_wavefronts()?, shared.bank_words.as_ref()?);
-    let number = context.number(row.kernel);
+    let number = row.kernel;
     let mut html = format!("<tr data-k=\"{number}\">");
     if has_kernels {
         html += &format!(

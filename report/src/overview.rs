@@ -234,10 +234,10 @@ pub(crate) fn kernel_table(context: &Context<'_>) -> Option<String> {
         let counts = &kernel.counts;
         let has = |place: &usize| spaces[i] >> place & 1 == 1;
         let names: Vec<&str> = (0..SPACES.len()).filter(has).map(|place| SPACES[place]).collect();
-        table.start(context.number(i), &names.join(" "));
+        table.start(i, &names.join(" "));
         // The filter matches both names.
         let mangled = kernel.demangled.as_ref().map(|_| cut(&kernel.name, NAME));
-        table.kernel(context.number(i), &context.name(i, NAME), mangled.as_deref());
+        table.kernel(i, &context.name(i, NAME), mangled.as_deref());
         for [x, y, z] in [launch.grid, launch.block] {
             table.text(&format!("{x}×{y}×{z}"));
         }

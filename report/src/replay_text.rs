@@ -91,7 +91,7 @@ pub fn memory_tables(replayed: &Replayed<'_>, demangled: &Demangled, rows: Table
     let kinds =
         [OperationKind::Load, OperationKind::Store, OperationKind::Atomic, OperationKind::Copy];
     let mut columns = pc_columns();
-    if replayed.trace().kernels() == 1 {
+    if replayed.trace().contents().kernels.len() == 1 {
         columns.retain(|column| column.heading != "kernel");
     }
     let each = kinds.map(|of| {
@@ -360,7 +360,7 @@ impl<'r> PcRow<'r> {
     ) -> Self {
         let trace = replayed.trace();
         let name = trace.contents().kernels.get(counter.kernel).map_or("", |kernel| &kernel.name);
-        let launch = trace.first_kernel() + counter.kernel;
+        let launch = counter.kernel;
         Self { demangled: demangled.get(name).map(|form| &**form), launch, counter }
     }
 

@@ -235,7 +235,7 @@ impl PcTable {
         let mut table = Table::new(self.id, self.caption, &headings, order, self.space);
         for row in shown {
             let summary = &row.summary;
-            let number = context.number(row.kernel);
+            let number = row.kernel;
             table.start(number, space(row));
             if has_kernels {
                 table.kernel(number, &context.name(row.kernel, SHORT_NAME), None);

@@ -21,7 +21,6 @@ mod limits;
 mod names;
 mod not_known;
 mod pictures;
-mod plan;
 #[path = "../../../trace/tests/it/random.rs"]
 mod random;
 mod samples;

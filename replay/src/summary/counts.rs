@@ -258,14 +258,14 @@ impl Replayed<'_> {
             let name = Arc::clone(&traced.name);
             let form = self.demangle(&name, &mut demangled);
             let own = PartialKernel { name, demangled: form, counts, code };
-            kernels.insert(trace.first_kernel() + kernel, own);
+            kernels.insert(kernel, own);
         }
         Some(PartialSummary {
             first: shard.index(),
             last: shard.index(),
             of: shard.count(),
             replay: self.options().identity(trace.content_hash()),
-            of_kernels: trace.kernels(),
+            of_kernels: contents.kernels.len(),
             about: self.about(),
             first_faults: self.faults.clone(),
             first_mismatches: self.mismatches.clone(),

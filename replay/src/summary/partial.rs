@@ -570,30 +570,6 @@ struct HeadJson {
 }
 
 impl PartialHead {
-    /// Returns the head of a summary.
-    #[must_use]
-    pub fn of(summary: &PartialSummary) -> Self {
-        let PartialSummary { replay, first, last, of, .. } = summary;
-        let partial = HeadJson { replay: replay.clone(), first: *first, last: *last, of: *of };
-        Self { partial }
-    }
-
-    /// Returns the head of the merged summaries; `None` unless they cover neighbouring shards of one replay.
-    #[must_use]
-    pub fn join(mut heads: Vec<Self>) -> Option<Self> {
-        heads.sort_by_key(|head| head.partial.first);
-        let mut heads = heads.into_iter();
-        let mut all = heads.next()?;
-        for Self { partial: HeadJson { replay, first, last, of } } in heads {
-            let to = &mut all.partial;
-            if first != to.last.checked_add(1)? || (of, &replay) != (to.of, &to.replay) {
-                return None;
-            }
-            to.last = last;
-        }
-        Some(all)
-    }
-
     /// Returns the numbers of the shards, from 0, and the number of all shards.
     #[must_use]
     pub fn shards(&self) -> (RangeInclusive<u64>, u64) {
@@ -607,6 +583,7 @@ mod hexadecimal {
 
     use serde::de::{Deserialize, Deserializer, Error};
     use serde::ser::Serializer;
+    use warpload::text::parse_hexadecimal;
 
     pub(super) fn serialize<S: Serializer>(checksum: &u32, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(&format_args!("{checksum:08x}"))
@@ -614,8 +591,8 @@ mod hexadecimal {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
         let text = Cow::<str>::deserialize(from)?;
-        let is_plain = text.len() == 8 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
-        u32::from_str_radix(&text, 16).ok().filter(|_| is_plain).ok_or_else(|| {
+        let checksum = parse_hexadecimal(&text).filter(|_| text.len() == 8);
+        checksum.and_then(|checksum| u32::try_from(checksum).ok()).ok_or_else(|| {
             D::Error::custom(format_args!("{text:?} as checksum; expected 8 hexadecimal digits"))
         })
     }

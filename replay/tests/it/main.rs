@@ -15,7 +15,6 @@ mod replays;
 #[path = "../../../trace/tests/it/samples.rs"]
 #[allow(dead_code, reason = "the tests of imports use the rest")]
 mod samples;
-mod sets;
 mod shards;
 mod tool_samples;
 mod total;

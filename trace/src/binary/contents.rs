@@ -1,7 +1,6 @@
 //! [`TraceContents`] and its JSON (docs/trace-format.md). Texts of kernels are stored once in a list, to which kernels
 //! hold indices. [`ContentHash`] is the identity of a trace.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -428,42 +427,6 @@ impl fmt::Display for ContentHash {
 impl Serialize for ContentHash {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for ContentHash {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = Cow::<str>::deserialize(from)?;
-        let is_plain = text.len() == 32 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
-        let number = u128::from_str_radix(&text, 16).ok().filter(|_| is_plain);
-        number.map(|number| Self(number.to_be_bytes())).ok_or_else(|| {
-            D::Error::custom(format_args!("{text:?} as a hash; expected 32 hexadecimal digits"))
-        })
-    }
-}
-
-/// A list of operations in JSON.
-pub(crate) mod operations {
-    use serde::de::{Deserialize, Deserializer, Error};
-    use serde::ser::Serializer;
-
-    use super::{MemoryOperation, RawOperation};
-
-    pub(crate) fn serialize<S: Serializer>(
-        operations: &[MemoryOperation],
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        to.collect_seq(operations.iter().cloned().map(RawOperation::from))
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Vec<MemoryOperation>, D::Error> {
-        let raw = Vec::<RawOperation>::deserialize(from)?;
-        raw.into_iter()
-            .map(MemoryOperation::try_from)
-            .collect::<Result<_, _>>()
-            .map_err(D::Error::custom)
     }
 }
 
