@@ -16,6 +16,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::counters::{LoadCounts, PcSummary};
 use crate::options::Selected;
+use warpload::text::parse_hexadecimal;
 
 pub use self::comparison::{ComparedRow, Comparison, DifferentSelections, percent_change};
 pub use self::counts::ProgramCounter;
@@ -156,7 +157,7 @@ impl Serialize for Digest {
 impl<'de> Deserialize<'de> for Hex {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(from)?;
-        let number = text.strip_prefix("0x").and_then(hexadecimal);
+        let number = text.strip_prefix("0x").and_then(parse_hexadecimal);
         number.map(Self).ok_or_else(|| {
             D::Error::custom(format_args!(
                 "invalid number {text:?}; expected `0x` and up to 16 hexadecimal digits"
@@ -168,16 +169,10 @@ impl<'de> Deserialize<'de> for Hex {
 impl<'de> Deserialize<'de> for Digest {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(from)?;
-        hexadecimal(&text).map(Self).ok_or_else(|| {
+        parse_hexadecimal(&text).map(Self).ok_or_else(|| {
             D::Error::custom(format_args!(
                 "invalid digest {text:?}; expected up to 16 hexadecimal digits"
             ))
         })
     }
-}
-
-fn hexadecimal(digits: &str) -> Option<u64> {
-    // Checked, because `from_str_radix` also accepts a sign.
-    let is_plain = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    u64::from_str_radix(digits, 16).ok().filter(|_| is_plain)
 }
