@@ -15,10 +15,21 @@ use std::borrow::Cow;
 #[must_use]
 pub fn parse_number(text: &str) -> Option<u64> {
     let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
-    let (digits, radix) = hexadecimal.map_or((text, 10), |digits| (digits, 16));
-    // `from_str_radix` takes a sign.
-    let is_plain = digits.bytes().all(|digit| digit.is_ascii_alphanumeric());
-    u64::from_str_radix(digits, radix).ok().filter(|_| is_plain)
+    hexadecimal.map_or_else(|| parse_decimal(text), parse_hexadecimal)
+}
+
+/// Returns the number of these decimal digits, without a sign.
+#[must_use]
+#[inline]
+pub fn parse_decimal(digits: &str) -> Option<u64> {
+    digits.parse().ok().filter(|_| !digits.starts_with('+'))
+}
+
+/// Returns the number of these hexadecimal digits, without a sign and `0x`.
+#[must_use]
+#[inline]
+pub fn parse_hexadecimal(digits: &str) -> Option<u64> {
+    u64::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'))
 }
 
 /// Returns `text` with the characters escaped that would do something other than appear: control

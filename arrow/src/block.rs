@@ -68,9 +68,7 @@ impl<'a> BlockReader<'a> {
         }
         let opcode = self.opcodes.column(std::mem::take(&mut columns.opcode))?;
         let space = self.spaces.column(std::mem::take(&mut columns.space))?;
-        // The parts of a set may begin at a later kernel. The sum fits, because a kernel's number has 32 bits.
-        let kernel = raw.kernel + trace.first_kernel() as u32;
-        let columns = columns.finish(kernel, opcode, space)?;
+        let columns = columns.finish(raw.kernel, opcode, space)?;
         Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
     }
 }

@@ -33,19 +33,17 @@ pub enum FileKind {
     Utf16,
     /// A binary trace of this library.
     BinaryTrace,
-    /// A set of binary traces of this library.
-    TraceSet,
     /// A configuration of GPGPU-Sim or Accel-Sim: `trace.config`, `gpgpusim.config`.
     SimulatorConfig,
 }
 
 use FileKind::{
-    Archive, BinaryTrace, Bzip2, Clp, Coff, Elf, Fatbin, Gzip, Pe, SimulatorConfig, TraceSet,
-    Utf16, Xz, Zip, Zstd,
+    Archive, BinaryTrace, Bzip2, Clp, Coff, Elf, Fatbin, Gzip, Pe, SimulatorConfig, Utf16, Xz, Zip,
+    Zstd,
 };
 
 /// The first bytes of each kind. [`FileKind::detect`] checks more of a file after a short magic.
-const MAGICS: [(&[u8], FileKind); 25] = [
+const MAGICS: [(&[u8], FileKind); 24] = [
     (b"\x7fELF", Elf),
     // 0xba55ed50, little-endian.
     (b"\x50\xed\x55\xba", Fatbin),
@@ -70,7 +68,6 @@ const MAGICS: [(&[u8], FileKind); 25] = [
     (b"\xff\xfe", Utf16),
     (b"\xfe\xff", Utf16),
     (b"WARPLOAD", BinaryTrace),
-    (b"{\"set\":", TraceSet),
     (b"-trace_", SimulatorConfig),
     (b"-gpgpu_", SimulatorConfig),
     (b"-icnt_", SimulatorConfig),
@@ -163,9 +160,6 @@ impl FileKind {
             Self::BinaryTrace => {
                 ("a binary trace of warpload", "`warpload info` and `warpload replay` read it")
             }
-            Self::TraceSet => {
-                ("a trace set of warpload", "`warpload info` and `warpload replay` read it")
-            }
             Self::SimulatorConfig => (
                 "a configuration of GPGPU-Sim or Accel-Sim",
                 "pass the traces that its simulator reads with it",
@@ -209,8 +203,6 @@ mod tests {
             (b"PK\x03\x04\x14", Some(Zip)),
             (b"\xff\xfeL\0", Some(Utf16)),
             (b"WARPLOAD\x02\0\0\0", Some(BinaryTrace)),
-            (b"{\"set\":{\"version\":1", Some(TraceSet)),
-            (b"{\"settings\":1}", None),
             (b"-trace_opcode_latency_initiation_int 4,2", Some(SimulatorConfig)),
             (b"-gpgpu_n_clusters 80", Some(SimulatorConfig)),
             (b"-kernel name = k", None),

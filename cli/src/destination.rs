@@ -1,7 +1,6 @@
 //! Places of results: [`Destination`], standard output or a file, and [`target`], a file. A file appears in its place
 //! when it is complete, by the rules of [`warpload_trace::output`].
 
-use std::fs;
 use std::io::{BufWriter, IntoInnerError, Write};
 use std::path::Path;
 use std::sync::Once;
@@ -54,27 +53,15 @@ pub(crate) fn check_apart<'p>(
     Ok(())
 }
 
-/// Moves a complete file to its place, and notes that `what` was written, except to standard output.
-pub(crate) fn persist(file: OutputFile, what: &str, output: &mut Output) -> anyhow::Result<()> {
+/// Moves a complete file to its place, and notes that it was written, except to standard output.
+pub(crate) fn persist(file: OutputFile, output: &mut Output) -> anyhow::Result<()> {
     let name = file.target().asked().display().to_string();
     let is_stdout = file.target().is_stdout() && system::check_stdout().is_ok();
     file.persist()?;
     if !is_stdout {
-        output.line(format_args!("{} written{what}", visible(&name)))?;
+        output.line(format_args!("{} written", visible(&name)))?;
     }
     Ok(())
-}
-
-/// Notes that an output exists already.
-pub(crate) fn say_done(path: &Path, output: &mut Output) -> anyhow::Result<()> {
-    Ok(output.line(format_args!("{} is done already", visible(&path.display().to_string())))?)
-}
-
-/// The contents of an output that exists already, if it is a readable file.
-pub(crate) fn existing(path: &Path) -> Option<Vec<u8>> {
-    // Opening a pipe would wait for a writer. The file is an output, so it is not remembered as an input.
-    fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-    fs::read(path).ok()
 }
 
 /// The place of a result: a file, or else standard output.
@@ -154,12 +141,13 @@ impl Pieces {
         let Some(mut file) = self.file else { return Ok(output.flush()?) };
         file.flush().map_err(|error| target_of(&file).write_error(error))?;
         let file = file.into_inner().map_err(IntoInnerError::into_error)?;
-        persist(file.into_inner(), "", output)
+        persist(file.into_inner(), output)
     }
 }
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::fs;
     use std::os::unix::process::ExitStatusExt;
     use std::process::{Command, Stdio};
 

@@ -22,7 +22,7 @@ use warpload_trace::{BinaryTrace, ExportError, export_jsonl};
 
 /// Write every memory instruction of a trace for other tools
 ///
-/// Takes binary traces, trace sets, and text traces of the kinds that `import` takes. The format `jsonl` has a line of
+/// Takes binary traces, and text traces of the kinds that `import` takes. The format `jsonl` has a line of
 /// JSON for the trace, one for each kernel, and one for each memory instruction with the addresses of its lanes;
 /// `import` reads it back. The output appears under its name when it is complete.
 #[derive(clap::Args)]
@@ -112,7 +112,7 @@ pub(crate) fn execute(
             Writer::Parquet(parquet_writer()?, threads)
         }
     };
-    let input = Input::new(&from)?.map()?;
+    let input = Input::new(&from)?;
     let target = if io::is_stdin(&to) { None } else { Some(destination::target(&to)?) };
     let trace = Arc::new(input.open(progress, threads)?);
     let bar = io::progress_bar(progress, replay::block_bytes(&trace), &from);
@@ -131,7 +131,7 @@ pub(crate) fn execute(
         Failed::Input(error) => error.context(name()),
     })?;
     bar.finish();
-    destination::persist(file, "", output)?;
+    destination::persist(file, output)?;
     Ok(Status::Done)
 }
 

@@ -15,8 +15,7 @@ use crate::process::Status;
 
 /// Show the contents of a trace or a memory image
 ///
-/// Reads only the index and the contents of a binary trace, or of all parts of a trace set, or the manifest of an
-/// image. A text trace is read whole. A binary trace is mapped: it must not change or become shorter while it is read.
+/// Reads only the index and the contents of a binary trace, or the manifest of an image. A text trace is read whole. A binary trace is mapped: it must not change or become shorter while it is read.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -74,10 +73,9 @@ pub(crate) fn execute(
     if input.is_manifest() {
         return show_image(&input.manifest()?.layout()?, arguments.format, output);
     }
-    let input = input.map()?;
-    let (kind, parts) = (input.kind(), input.parts());
+    let kind = if input.is_binary() { "binary trace by" } else { "text trace, read by" };
     let trace = input.open(progress, trace::threads(None))?;
-    show_trace(&trace, &kind, parts, arguments.format, output)
+    show_trace(&trace, kind, arguments.format, output)
 }
 
 /// The opcodes, and the number of SPA 5.0 ones.
@@ -103,11 +101,10 @@ fn dimensions(dimensions: [u32; 3]) -> String {
 fn show_trace(
     trace: &BinaryTrace,
     kind: &str,
-    parts: Option<usize>,
     format: Format,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let overview = trace.overview(parts);
+    let overview = trace.overview();
     if format == Format::Json {
         output.json(&overview)?;
         return Ok(Status::Done);

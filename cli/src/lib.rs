@@ -26,15 +26,12 @@ mod mapped;
 mod merge;
 mod name;
 mod options;
-mod plan;
 mod process;
 mod ptx;
 mod remedy;
 mod replay;
 mod replaying;
 mod run;
-mod set;
-mod split;
 mod suite;
 mod system;
 mod terminal;
@@ -132,12 +129,10 @@ enum Command {
     Answer(answer::Arguments),
     Run(run::Arguments),
     Import(import::Arguments),
-    Set(set::Arguments),
     Export(export::Arguments),
     Info(info::Arguments),
     Replay(Box<replay::Arguments>),
     Merge(merge::Arguments),
-    Plan(Box<plan::Arguments>),
     Compare(compare::Arguments),
     Banks(banks::Arguments),
     #[command(subcommand)]
@@ -275,12 +270,10 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status>
         Command::Answer(command) => answer::execute(&command, output),
         Command::Run(command) => run::execute(command, output),
         Command::Import(command) => import::execute(command, arguments.progress, output),
-        Command::Set(command) => set::execute(command, output),
         Command::Export(command) => export::execute(command, arguments.progress, output),
         Command::Info(command) => info::execute(command, arguments.progress, output),
         Command::Replay(command) => replay::execute(*command, arguments.progress, output),
         Command::Merge(command) => merge::execute(command, output),
-        Command::Plan(command) => plan::execute(*command, output),
         Command::Compare(command) => compare::execute(command, output),
         Command::Banks(command) => banks::execute(&command, output),
         Command::Ptx(command) => ptx::execute(command, arguments.progress, output),

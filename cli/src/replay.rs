@@ -23,12 +23,12 @@ use warpload_trace::{BinaryTrace, Shard};
 
 /// Execute every load of a trace and report costs, faults and wrong values
 ///
-/// Takes binary traces, trace sets, and text traces of the kinds that `import` takes. Loads read from a memory image or
+/// Takes binary traces, and text traces of the kinds that `import` takes. Loads read from a memory image or
 /// a fill; without either, everything but values is computed. If the trace has expected values they are compared, and a
 /// mismatch is exit status 1.
 ///
-/// A binary trace or the parts of a set, a file with cubins, and a file with all bytes of an image are mapped: they
-/// must not change or become shorter while they are read.
+/// A binary trace, a file with cubins, and a file with all bytes of an image are mapped: they must not change or become
+/// shorter while they are read.
 ///
 /// Misaligned addresses are rounded down and reported as faults, regardless of the manifest's `misaligned`.
 #[derive(clap::Args)]
@@ -176,7 +176,7 @@ pub(crate) fn execute(
     let threads = trace::threads(request.threads.map(NonZero::get));
     replaying::check_stdin(request, path)?;
     // Checks that fail at once come before the import, which can take long.
-    let input = Input::new(path)?.shard(*shard).map()?;
+    let input = Input::new(path)?;
     let read = Read::new(request)?;
     let targets = shape.targets(arguments.output.as_deref())?;
     let trace = input.open(progress, threads)?;

@@ -1,6 +1,6 @@
-//! The files that a [`ReplayRequest`] names, opened, and the request in words. For `replay` and `plan`.
+//! The files that a [`ReplayRequest`] names, opened.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::bail;
 use warpload::machine::Machine;
@@ -14,18 +14,13 @@ use super::{cubins, io, trace};
 pub(crate) struct Read {
     machine: Option<Machine>,
     pub(crate) functions: Option<Functions>,
-    /// All files, including the ones that the manifest names.
-    pub(crate) files: Vec<PathBuf>,
 }
 
 impl Read {
     /// Reads the image and the cubins.
     pub(crate) fn new(request: &ReplayRequest) -> anyhow::Result<Self> {
-        let (image, cubins) = (&request.image, &request.cubin);
-        let (machine, parts) = image.as_deref().map(trace::open_machine).transpose()?.unzip();
-        let functions = cubins::read(cubins)?;
-        let files = image.iter().cloned().chain(parts.into_iter().flatten());
-        Ok(Self { machine, functions, files: files.chain(cubins.iter().cloned()).collect() })
+        let machine = request.image.as_deref().map(trace::open_machine).transpose()?;
+        Ok(Self { machine, functions: cubins::read(&request.cubin)? })
     }
 
     /// The contents of the image, if there is one.
@@ -45,11 +40,6 @@ pub(crate) fn check_stdin(request: &ReplayRequest, trace: &Path) -> anyhow::Resu
         bail!("standard input is one file; expected `-` once");
     }
     Ok(())
-}
-
-/// Whether the image or a cubin comes from standard input.
-pub(crate) fn has_stdin(request: &ReplayRequest) -> bool {
-    request.image.iter().chain(&request.cubin).any(|path| io::is_stdin(path))
 }
 
 #[cfg(test)]
@@ -74,7 +64,7 @@ mod tests {
         arguments.into_iter().map(|argument| argument.into_string().unwrap()).collect()
     }
 
-    /// A command parses every option as the plan wrote it.
+    /// A command parses every option as it was written.
     #[test]
     fn arguments_are_read_back() {
         let fill = r#"{

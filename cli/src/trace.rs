@@ -1,12 +1,11 @@
 //! Shared by the commands on traces: opening a trace of any kind with a progress bar, importing one, and memory images.
 
-use std::cell::RefCell;
 use std::fs::File;
 use std::num::NonZero;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 
 use crate::destination::OutputFile;
 use crate::io::{self, Bar, is_stdin};
@@ -16,10 +15,9 @@ use warpload::machine::Machine;
 use warpload::memory::Arena;
 use warpload_suite::image::Manifest;
 use warpload_trace::{
-    BinaryTrace, ImportError, ImportEvent, OpenError, TraceError, TraceFiles, TraceList, TraceSet,
+    BinaryTrace, ImportError, ImportEvent, ImportOptions, OpenError, TraceError, TraceFiles,
     TraceSource, usable_threads,
 };
-use warpload_trace::{ImportOptions, Shard};
 
 /// Maps files, remembers them as inputs, and moves a progress bar while a trace is opened.
 pub(crate) struct Opening(Bar);
@@ -34,18 +32,8 @@ impl Opening {
         Self::new(path, Progress::Never)
     }
 
-    /// Shows the progress of importing these files.
-    pub(crate) fn expect(&self, files: impl Iterator<Item = PathBuf>) {
-        let bytes = files.filter_map(|file| Some(std::fs::metadata(file).ok()?.len()));
-        self.0.expect(bytes.fold(0, u64::saturating_add));
-    }
-
-    pub(crate) fn finish(&self) {
-        self.0.finish();
-    }
-
     #[cfg(test)]
-    pub(crate) fn is_drawn(&self) -> bool {
+    fn is_drawn(&self) -> bool {
         self.0.is_drawn()
     }
 }
@@ -66,7 +54,6 @@ impl TraceFiles for Opening {
                     inputs::remember(path, &metadata);
                 }
             }
-            ImportEvent::Named(path) => inputs::remember_named([path]),
             ImportEvent::Listed(bytes) => self.0.expect(bytes),
             ImportEvent::Read(bytes) => self.0.read(bytes),
             _ => {}
@@ -77,13 +64,13 @@ impl TraceFiles for Opening {
 /// A trace on the command line.
 pub(crate) struct Input {
     path: PathBuf,
-    source: TraceSource,
+    source: TraceSource<'static>,
 }
 
 impl Deref for Input {
-    type Target = TraceSource;
+    type Target = TraceSource<'static>;
 
-    fn deref(&self) -> &TraceSource {
+    fn deref(&self) -> &TraceSource<'static> {
         &self.source
     }
 }
@@ -99,37 +86,10 @@ impl Input {
         Ok(Self { path: path.to_owned(), source: source? })
     }
 
-    /// Sets the part of a trace that is needed. The other parts of a set need not exist.
-    pub(crate) fn shard(self, shard: Option<Shard>) -> Self {
-        Self { source: self.source.shard(shard), ..self }
-    }
-
-    /// The kind of the input, to be followed by its source. Call [`Self::map`] before.
-    pub(crate) fn kind(&self) -> String {
-        match self.parts() {
-            Some(1) => "trace set of 1 part by".to_owned(),
-            Some(parts) => format!("trace set of {parts} parts by"),
-            None if self.is_binary() => "binary trace by".to_owned(),
-            None => "text trace, read by".to_owned(),
-        }
-    }
-
     /// Reads the manifest of an image.
     pub(crate) fn manifest(self) -> anyhow::Result<Manifest> {
         let (name, folder) = (self.name().to_owned(), self.folder().to_owned());
         Ok(Manifest::read(self.source.into_bytes(), &name, &folder)?)
-    }
-
-    /// Reads a trace set, without its parts, and returns their folder too. Errors name it.
-    pub(crate) fn read_set(mut self) -> anyhow::Result<(TraceSet, PathBuf)> {
-        let set = self.source.read_set().map_err(open_error)?;
-        Ok((set, self.folder().to_owned()))
-    }
-
-    /// Maps a binary trace, or the parts of a set. Other inputs take longer to open, and are left as they are.
-    pub(crate) fn map(mut self) -> anyhow::Result<Self> {
-        self.source.open_in_place(&Opening::quiet(&self.path)).map_err(open_error)?;
-        Ok(self)
     }
 
     /// Opens the trace. Errors name the input.
@@ -137,15 +97,8 @@ impl Input {
         let opening = Opening::new(&self.path, progress);
         let threads = NonZero::new(threads).unwrap_or(NonZero::<usize>::MIN);
         let trace = self.source.into_trace(threads, &opening).map_err(open_error)?;
-        opening.finish();
+        opening.0.finish();
         Ok(trace)
-    }
-
-    /// Opens a binary trace in a file. Errors name it.
-    pub(crate) fn open_file(self) -> anyhow::Result<BinaryTrace> {
-        let name = io::name(&self.path);
-        let trace = self.map()?.source.into_open();
-        trace.with_context(|| format!("{name}: not a binary trace in a file"))
     }
 
     /// Imports a text trace into a file.
@@ -158,18 +111,13 @@ impl Input {
         let opening = Opening::new(&self.path, progress);
         let imported = self.source.import_into(file.file(), options, &opening);
         imported.map_err(|error| import_error(error, file))?;
-        opening.finish();
+        opening.0.finish();
         Ok(())
-    }
-
-    /// Opens a list of traces, to import them one by one.
-    pub(crate) fn list(self) -> anyhow::Result<TraceList> {
-        Ok(self.source.into_list(&Opening::quiet(&self.path))?)
     }
 }
 
 /// The error of an import into a file. It names the file if that cannot be written.
-pub(crate) fn import_error(error: ImportError, file: &OutputFile) -> anyhow::Error {
+fn import_error(error: ImportError, file: &OutputFile) -> anyhow::Error {
     match error {
         ImportError::Write(TraceError::Write { source }) => {
             file.target().write_error(source).into()
@@ -191,20 +139,17 @@ pub(crate) fn threads(asked: Option<usize>) -> usize {
     usable_threads(asked.and_then(NonZero::new)).get()
 }
 
-/// Opens the memory image that a manifest describes, and returns the files that it names too. Errors name the manifest.
-pub(crate) fn open_machine(manifest: &Path) -> anyhow::Result<(Machine, Vec<PathBuf>)> {
+/// Opens the memory image that a manifest describes. Errors name the manifest.
+pub(crate) fn open_machine(manifest: &Path) -> anyhow::Result<Machine> {
     if system::is_named_pipe(manifest) {
         bail!("{}: is a named pipe; expected a file", io::name(manifest));
     }
-    let files = RefCell::new(Vec::new());
     let opened = |path: &Path, file: &File| {
-        files.borrow_mut().push(path.to_owned());
         if let Ok(metadata) = file.metadata() {
             inputs::remember(path, &metadata);
         }
     };
-    let machine = Input::new(manifest)?.manifest()?.machine_with(&mapped::map, &opened)?;
-    Ok((machine, files.take()))
+    Ok(Input::new(manifest)?.manifest()?.machine_with(&mapped::map, &opened)?)
 }
 
 #[cfg(test)]
@@ -234,10 +179,6 @@ mod tests {
                 let options = ImportOptions::new(NonZero::<usize>::MIN);
                 // The files are not traces.
                 source.import_into(Cursor::new(Vec::new()), &options, &opening).unwrap_err();
-                assert_eq!(opening.is_drawn(), is_drawn);
-                let opening = Opening::new(&list, progress);
-                let list = Input::new(&list).unwrap().list().unwrap();
-                opening.expect(list.files());
                 assert_eq!(opening.is_drawn(), is_drawn);
             }
         }

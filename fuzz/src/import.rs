@@ -1,12 +1,13 @@
 //! The import that targets of text traces share, and the replay of its result.
 
 use std::io::{Cursor, Error, ErrorKind, Seek, SeekFrom, Write};
+use std::num::NonZero;
 use std::path::Path;
 
 use warpload::memory::{Arena, Fill};
 use warpload_binary::file_kind::FileKind;
 use warpload_replay::{ReplayData, ReplayError, ReplayOptions, replay};
-use warpload_trace::{BinaryTrace, ImportError, TraceError, TraceWriter, import_from};
+use warpload_trace::{BinaryTrace, ImportError, ImportOptions, TraceError, TraceSource};
 
 /// The limit on the binary trace that an import writes. Without it, a few compressed bytes could become a long text.
 const MAX_OUTPUT: u64 = 8 << 20;
@@ -53,16 +54,16 @@ pub(crate) fn is_compressed(text: &[u8]) -> bool {
 /// Panics if the binary trace cannot be written for a reason other than its size.
 pub(crate) fn import(input: &[u8], name: &Path, threads: usize) -> Result<Vec<u8>, String> {
     let mut output = Output(Cursor::new(Vec::new()));
-    let full = |error: std::io::Error| {
-        assert_eq!(error.kind(), ErrorKind::StorageFull, "memory can be written to");
-        error.to_string()
-    };
-    let mut writer = TraceWriter::new(&mut output, "a fuzz target".to_owned()).map_err(full)?;
-    import_from(input, name, &mut writer, threads, &|_| ()).map_err(|error| match error {
-        ImportError::Write(TraceError::Write { source }) => full(source),
+    let threads = NonZero::new(threads).unwrap_or(NonZero::<usize>::MIN);
+    let source = TraceSource::from_stream(input, name).map_err(|error| error.to_string())?;
+    let imported = source.import_into(&mut output, &ImportOptions::new(threads), &());
+    imported.map_err(|error| match error {
+        ImportError::Write(TraceError::Write { source }) => {
+            assert_eq!(source.kind(), ErrorKind::StorageFull, "memory can be written to");
+            source.to_string()
+        }
         error => error.to_string(),
     })?;
-    writer.finish().map_err(full)?;
     Ok(output.0.into_inner())
 }
 

@@ -93,7 +93,6 @@ impl TraceFiles for Opening<'_> {
                     self.inputs.add(path, &metadata);
                 }
             }
-            ImportEvent::Named(path) => self.inputs.add_named(path),
             _ => {}
         }
     }
@@ -103,21 +102,17 @@ impl TraceFiles for Opening<'_> {
     }
 }
 
-/// Opens a trace of any kind. Returns the number of parts too if it is a trace set. Setting `interrupt` stops an
-/// import.
+/// Opens a trace of any kind. Setting `interrupt` stops an import.
 pub(crate) fn open_trace(
     path: &Path,
     threads: Option<NonZero<usize>>,
     holding: Holding,
     interrupt: &AtomicBool,
-) -> Result<(BinaryTrace, Option<usize>), Failure> {
+) -> Result<BinaryTrace, Failure> {
     let failed = |error: &(dyn std::error::Error + 'static)| Failure::of_file(error, path);
     let files = Opening { holding, inputs: &InputFiles::new(), interrupt };
-    let mut source = TraceSource::open(path, &files).map_err(|error| failed(&error))?;
-    source.open_in_place(&files).map_err(|error| failed(&error))?;
-    let parts = source.parts();
-    let trace = source.into_trace(usable_threads(threads), &files);
-    Ok((trace.map_err(|error| failed(&error))?, parts))
+    let source = TraceSource::open(path, &files).map_err(|error| failed(&error))?;
+    source.into_trace(usable_threads(threads), &files).map_err(|error| failed(&error))
 }
 
 /// Writes the same binary trace as `warpload import`. The file appears under its name when it is complete, and never

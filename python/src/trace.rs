@@ -25,14 +25,12 @@ use crate::waiting::{Shared, wait};
 pub(crate) struct Trace {
     trace: Arc<BinaryTrace>,
     path: PathBuf,
-    /// The number of parts, if this is a trace set.
-    parts: Option<usize>,
 }
 
 impl Trace {
     /// A trace that no file holds. `path` names its source.
     pub(crate) fn of(trace: BinaryTrace, path: PathBuf) -> Self {
-        Self { trace: Arc::new(trace), path, parts: None }
+        Self { trace: Arc::new(trace), path }
     }
 }
 
@@ -52,7 +50,7 @@ impl Trace {
         let from = path.clone();
         let open = move || open_trace(&from, threads, Holding::new(mmap), &interrupts.interrupt);
         match wait(py, &shared, None, open)? {
-            Ok((trace, parts)) => Ok(Self { trace: Arc::new(trace), path, parts }),
+            Ok(trace) => Ok(Self { trace: Arc::new(trace), path }),
             Err(failure) => Err(failure.raise(py)),
         }
     }
@@ -88,7 +86,7 @@ impl Trace {
     /// The contents, as `warpload info --format json` prints them.
     #[pyo3(signature = () -> "dict[str, Any]")]
     fn contents<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        objects(py, &self.trace.overview(self.parts))
+        objects(py, &self.trace.overview())
     }
 
     /// Replays the loads.

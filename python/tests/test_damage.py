@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import shutil
 from collections.abc import Iterator
@@ -57,28 +56,6 @@ def test_a_damaged_trace(traces: Path, tmp_path: Path, name: str) -> None:
             assert replay.loads == len(found) == pl.DataFrame(found).height
     # A binary trace has a checksum for every byte.
     assert refused == 8 if name.endswith(".wlt") else refused >= 2, refused
-
-
-@pytest.mark.parametrize("name", ["trace.set.json", "part"])
-def test_a_damaged_set(traces: Path, tmp_path: Path, command, name: str) -> None:
-    listed = traces / "samples.kernelslist.g"
-    assert command("import", listed, "--split", "-o", tmp_path).returncode == 0
-    trace_set = tmp_path / "trace.set.json"
-    known = wl.Trace(trace_set).replay().to_json()
-    path = trace_set if name == trace_set.name else sorted(tmp_path.glob("*.wlt"))[0]
-    for content in damaged(path.read_bytes()):
-        path.write_bytes(content)
-        try:
-            wl_trace = wl.Trace(trace_set)
-            found = wl_trace.replay().to_json()
-        except wl.Error as error:
-            assert error.file in (str(path), str(trace_set)), repr(error)
-        except FileNotFoundError as missing:
-            # A set that names another part.
-            assert path == trace_set and Path(missing.filename).parent == tmp_path
-        else:
-            # Names are what a set says without a checksum.
-            assert path == trace_set and json.loads(found)["loads"] == json.loads(known)["loads"]
 
 
 def test_damaged_code(traces: Path, data: Path, tmp_path: Path) -> None:
@@ -150,21 +127,15 @@ def test_a_damaged_summary(traces: Path) -> None:
 
 
 def test_a_damaged_partial_result(traces: Path, tmp_path: Path, command) -> None:
-    plan = ["plan", traces / "generic.wlt", "--shards=3", "-o", tmp_path]
-    tasks = [json.loads(line) for line in command(*plan, "--format=json").stdout.splitlines()]
-
-    def run(task) -> int:
-        return command(*task["argv"][1:]).returncode
-
-    assert [run(task) for task in tasks] == [0] * 4
-    merged = Path(tasks[-1]["output"])
-    known = merged.read_bytes()
-    path = Path(tasks[1]["output"])
-    whole = path.read_bytes()
+    paths = [tmp_path / f"{shard}.json" for shard in range(3)]
+    for shard, path in enumerate(paths):
+        replay = ["replay", traces / "generic.wlt", f"--shard={shard}/3", "--format=json", "-o", path]
+        assert command(*replay).returncode == 0
+    known = command("merge", *paths).stdout
+    whole = paths[1].read_bytes()
     for content in damaged(whole):
-        path.write_bytes(content)
-        merged.unlink()
-        # What is damaged is not merged; done again, it is what it was.
-        assert run(tasks[-1]) == 2 and not merged.exists()
-        assert run(tasks[1]) == 0 and path.read_bytes() == whole
-        assert run(tasks[-1]) == 0 and merged.read_bytes() == known
+        paths[1].write_bytes(content)
+        done = command("merge", *paths)
+        assert done.returncode == 2 and not done.stdout
+    paths[1].write_bytes(whole)
+    assert command("merge", *paths).stdout == known

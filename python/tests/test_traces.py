@@ -654,19 +654,6 @@ def test_control_c_stops_a_replay(traces) -> None:
     assert output == "interrupted 10408 10408\n" and child.returncode == 0
 
 
-def test_a_trace_set_is_the_one_trace_of_its_parts(traces: Path, command, tmp_path: Path) -> None:
-    for path in traces.glob("*.traceg"):
-        shutil.copy(path, tmp_path)
-    listed = tmp_path / "samples.kernelslist.g"
-    shutil.copy(traces / listed.name, listed)
-    assert command("import", listed, "--split", "-o", tmp_path / "parts").returncode == 0
-    parts, one = wl.Trace(tmp_path / "parts" / "trace.set.json"), wl.Trace(listed)
-    assert parts.contents["parts"] == 2
-    assert parts.replay(fill="address").to_json() == one.replay(fill="address").to_json()
-    assert pl.DataFrame(parts).equals(pl.DataFrame(one))
-    assert pl.DataFrame(parts)["kernel"].max() == len(one.contents["kernels"]) - 1 > 0
-
-
 def test_a_path_is_no_stream(tmp_path: Path, monkeypatch, traces: Path) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FileNotFoundError):

@@ -9,12 +9,12 @@
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;
-use std::io::Cursor;
+use std::num::NonZero;
 use std::path::Path;
 
-use warpload::memory::{Arena, Fill};
+use warpload::memory::Fill;
 use warpload_replay::{ReplayData, ReplayOptions, Summary, replay};
-use warpload_trace::{BinaryTrace, Shard, TraceWriter, import, import_from};
+use warpload_trace::{Shard, TraceSource};
 
 /// One warp loads 32 words side by side, then 32 words that are 128 bytes apart.
 const TRACE: &str = "\
@@ -33,13 +33,11 @@ insts = 2
 ";
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // A binary trace is written once and replayed often; this one stays in memory.
-    let mut writer = TraceWriter::new(Cursor::new(Vec::new()), "an example".to_owned())?;
-    match std::env::args_os().nth(1) {
-        Some(path) => import(Path::new(&path), &mut writer, 1, &|_| ())?,
-        None => import_from(TRACE.as_bytes(), Path::new("TRACE"), &mut writer, 1, &|_| ())?,
-    }
-    let trace = BinaryTrace::new(Arena::from(writer.finish()?.into_inner()))?;
+    let source = match std::env::args_os().nth(1) {
+        Some(path) => TraceSource::open(Path::new(&path), &())?,
+        None => TraceSource::from_stream(TRACE.as_bytes(), Path::new("TRACE"))?,
+    };
+    let trace = source.into_trace(NonZero::<usize>::MIN, &())?;
 
     // Values are a function of the address. Without data, the digest is `None`.
     let options = ReplayOptions::new(ReplayData::Fill(Fill::Address));

@@ -20,11 +20,11 @@ use warpload_trace::binary::{BinaryTrace, MemoryRecord, TraceBlock};
 /// A clone is cheap and lets another thread execute other blocks.
 ///
 /// ```
-/// # use std::io::Cursor;
+/// # use std::num::NonZero;
 /// # use std::path::Path;
-/// # use warpload::memory::{Arena, Fill};
+/// # use warpload::memory::Fill;
 /// # use warpload_replay::{ReplayData, LoadExecutor, ReplayOptions};
-/// # use warpload_trace::{BinaryTrace, TraceWriter, import_from};
+/// # use warpload_trace::TraceSource;
 /// # const TEXT: &str = "\
 /// # -kernel name = k
 /// # -grid dim = (1,1,1)
@@ -39,9 +39,8 @@ use warpload_trace::binary::{BinaryTrace, MemoryRecord, TraceBlock};
 /// # 0020 ffffffff 1 R3 LDS 1 R6 4 1 0x100 8
 /// # #END_TB
 /// # ";
-/// # let mut writer = TraceWriter::new(Cursor::new(Vec::new()), String::new())?;
-/// # import_from(TEXT.as_bytes(), Path::new("TEXT"), &mut writer, 1, &|_| ())?;
-/// # let trace = BinaryTrace::new(Arena::from(writer.finish()?.into_inner()))?;
+/// # let source = TraceSource::from_stream(TEXT.as_bytes(), Path::new("TEXT"))?;
+/// # let trace = source.into_trace(NonZero::<usize>::MIN, &())?;
 /// // Lanes 128 bytes apart in global memory, then 8 bytes apart in shared memory.
 /// let options = ReplayOptions::new(ReplayData::Fill(Fill::Address));
 /// let mut executor = LoadExecutor::new(&trace, &options)?;

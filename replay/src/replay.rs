@@ -146,13 +146,11 @@ pub(super) fn maps(
         Ok(generic.as_ref().is_some_and(|kernels| kernels[kernel]))
     };
     let kernels = trace.contents().kernels.iter().enumerate();
-    let first = trace.first_kernel();
-    kernels.map(|(index, kernel)| map(&mut is_generic, first, index, kernel, options)).collect()
+    kernels.map(|(index, kernel)| map(&mut is_generic, index, kernel, options)).collect()
 }
 
 fn map(
     is_generic: &mut dyn FnMut(usize) -> Result<bool, TraceError>,
-    first: usize,
     index: usize,
     kernel: &Kernel,
     options: &ReplayOptions<'_>,
@@ -175,7 +173,7 @@ fn map(
     } else {
         AddressMap::for_offsets(options.get_address_bits(), shared, local)
     };
-    let (index, name) = (first + index, kernel.name.to_string());
+    let name = kernel.name.to_string();
     map.map_err(|source| ReplayError::Windows { index, name, source })
 }
 

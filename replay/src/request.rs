@@ -1,4 +1,4 @@
-//! [`ReplayRequest`]: the options of a replay as users give them, through the command, Python, a plan or a question.
+//! [`ReplayRequest`]: the options of a replay as users give them, through the command, Python or a question.
 //! The caller opens the files that the request names; [`ReplayRequest::options`] converts the rest.
 
 use std::ffi::OsString;

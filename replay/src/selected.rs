@@ -61,10 +61,8 @@ impl NothingSelected {
         let selection = options.get_selection();
         let selection = selection.filter(|_| summary.counts.all().accesses == 0)?;
         let contents = trace.contents();
-        // A shard of a set may not know all kernels.
-        let has_all_kernels = contents.kernels.len() == trace.kernels();
         let Selected { kernel, pc, opcode, .. } = &selection.selected;
-        if let (Some(pattern), Some(flags), true) = (kernel, &selection.kernels, has_all_kernels)
+        if let (Some(pattern), Some(flags)) = (kernel, &selection.kernels)
             && !flags.contains(&true)
         {
             let demangled = Demangled::new(contents.kernels.iter().map(|kernel| &kernel.name));
@@ -75,7 +73,7 @@ impl NothingSelected {
         }
         let loads = contents.operations.iter().enumerate();
         let mut loads = loads.filter(|(_, operation)| is_counted(operation.kind));
-        if let (Some(glob), true) = (opcode, has_all_kernels)
+        if let Some(glob) = opcode
             && !loads.clone().any(|(number, _)| allows(&selection.operations, number))
         {
             let opcodes = loads.by_ref().map(|(_, operation)| operation.opcode.to_string());

@@ -6,12 +6,13 @@
 use std::fs::File;
 use std::hint::black_box;
 use std::io::{self, BufWriter, Read, Seek, Write};
+use std::num::NonZero;
 use std::path::Path;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use tempfile::NamedTempFile;
-use warpload_trace::{TraceWriter, import};
+use warpload_trace::{ImportOptions, TraceSource};
 
 /// A real trace (traces/README.md).
 const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/btree-v5-kernel-1.traceg");
@@ -62,9 +63,9 @@ fn empty_loop() {
 }
 
 fn imported(text: &Path, output: impl Write + Seek, threads: usize) {
-    let mut writer = TraceWriter::new(output, "a bench".to_owned()).expect("room for the output");
-    import(text, &mut writer, threads, &|_| ()).expect("a valid trace");
-    writer.finish().expect("room for the output");
+    let options = ImportOptions::new(NonZero::new(threads).expect("a thread"));
+    let source = TraceSource::open(text, &()).expect("the text exists");
+    source.import_into(output, &options, &()).expect("a valid trace");
 }
 
 /// Splits at spaces and line ends; returns the number of tokens and their total length. A token at the

@@ -1,6 +1,5 @@
-//! GPU memory traces. [`import`] reads traces of Accel-Sim, NVBit and CUTracer, compressed or not, into one binary
-//! form. A [`BinaryTrace`] decodes it block by block, and several files of it form a [`TraceSet`]. [`export_jsonl`]
-//! writes memory instructions as lines of JSON. A [`TraceSource`] opens a trace of any kind.
+//! GPU memory traces. A [`TraceSource`] opens traces of Accel-Sim, NVBit and CUTracer, compressed or not, in one binary
+//! form. A [`BinaryTrace`] decodes it block by block. [`export_jsonl`] writes memory instructions as lines of JSON.
 //!
 //! `warpload-replay` executes the loads.
 
@@ -16,7 +15,6 @@ mod operation;
 mod ordered;
 mod overview;
 mod place;
-mod set;
 mod shard;
 
 pub use self::binary::{
@@ -25,16 +23,13 @@ pub use self::binary::{
 };
 
 pub use self::export::{DEFAULT_ADDRESS_BITS, ExportError, export_jsonl};
-pub use self::import::{
-    ImportError, ImportEvent, MAX_KERNELS, TraceList, import, import_from, is_certainly_text_trace,
-};
+pub use self::import::{ImportError, ImportEvent, MAX_KERNELS, is_certainly_text_trace};
 pub use self::open::{
     ImportOptions, OpenError, TraceFiles, TraceSource, import_source, usable_threads,
 };
 pub use self::operation::{MemoryOperation, OperationKind};
 pub use self::overview::{KernelOverview, OpcodeOverview, OtherOverview, TraceOverview};
 pub use self::place::place_of;
-pub use self::set::{SetBuilder, SetPart, TraceSet};
 pub use self::shard::{Shard, ShardError, kernels_of_shard};
 
 /// The README's example, run as a test.

@@ -77,9 +77,6 @@ pub enum OutputProblem {
     /// The system failed to write it.
     #[error("cannot be written")]
     Write,
-    /// The system failed to remove it.
-    #[error("cannot be removed")]
-    Remove,
 }
 
 impl OutputError {
@@ -134,8 +131,7 @@ impl<'i> OutputTarget<'i> {
     }
 
     /// Returns the path of the file to write, after following links.
-    #[must_use]
-    pub fn path(&self) -> &Path {
+    fn path(&self) -> &Path {
         match &self.place {
             Place::File(path) => path,
             Place::Stream => &self.asked,
@@ -170,21 +166,6 @@ impl<'i> OutputTarget<'i> {
     #[must_use]
     pub fn is_stdout(&self) -> bool {
         matches!(self.place, Place::Stream) && system::stdout_at(&self.asked).is_some()
-    }
-
-    /// Removes the file in this place, if there is one.
-    ///
-    /// # Errors
-    /// Returns [`OutputError`] if the system fails to remove it.
-    pub fn remove(&self) -> Result<(), OutputError> {
-        let Place::File(path) = &self.place else { return Ok(()) };
-        match fs::remove_file(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                let removed = OutputError::new(&self.asked, OutputProblem::Remove);
-                Err(OutputError { source: Some(error), ..removed })
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Returns the metadata of the existing regular file. Checks again that it is not an input, because inputs may have
@@ -362,10 +343,7 @@ fn folder(file: &Path) -> &Path {
 }
 
 /// Returns the folder of a file, without symbolic links. The file need not exist.
-///
-/// # Errors
-/// Returns the I/O error if the folder does not exist.
-pub fn real_folder(file: &Path) -> io::Result<PathBuf> {
+fn real_folder(file: &Path) -> io::Result<PathBuf> {
     fs::canonicalize(folder(file))
 }
 

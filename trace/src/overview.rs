@@ -23,9 +23,6 @@ pub struct TraceOverview<'t> {
     pub complete: Option<bool>,
     /// The hash of the contents, independent of the compression.
     pub content_hash: String,
-    /// The number of files, if it is a set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub parts: Option<usize>,
     /// The number of instructions.
     pub records: u64,
     /// The number of loads.
@@ -91,9 +88,9 @@ pub struct KernelOverview<'t> {
 }
 
 impl BinaryTrace {
-    /// Returns an overview of the trace. `parts` is the number of files, if it is a set.
+    /// Returns an overview of the trace.
     #[must_use]
-    pub fn overview(&self, parts: Option<usize>) -> TraceOverview<'_> {
+    pub fn overview(&self) -> TraceOverview<'_> {
         let contents = self.contents();
         let kernels = contents.kernels.iter();
         let mut kernels: Vec<KernelOverview<'_>> = kernels
@@ -118,7 +115,6 @@ impl BinaryTrace {
             notes: &contents.notes,
             complete: contents.complete.then_some(true),
             content_hash: self.content_hash().to_string(),
-            parts,
             records: self.records(),
             loads: self.loads(),
             blocks: self.blocks().len(),

@@ -13,9 +13,7 @@ use crate::open::OpenError;
 pub fn place_of<'e>(error: &'e (dyn Error + 'static)) -> Option<(&'e Path, Option<(u64, u64)>)> {
     if let Some(error) = error.downcast_ref() {
         return match error {
-            TraceError::Read { path: file, .. } | TraceError::Part { file, .. } => {
-                Some((file, None))
-            }
+            TraceError::Read { path: file, .. } => Some((file, None)),
             _ => None,
         };
     }
@@ -26,9 +24,7 @@ pub fn place_of<'e>(error: &'e (dyn Error + 'static)) -> Option<(&'e Path, Optio
     }
     match error.downcast_ref()? {
         ImportError::Line { file, line, column, .. } => Some((file, Some((*line, *column as u64)))),
-        ImportError::File { file, .. }
-        | ImportError::NotAList { file }
-        | ImportError::Read { file, .. } => Some((file, None)),
+        ImportError::File { file, .. } | ImportError::Read { file, .. } => Some((file, None)),
         _ => None,
     }
 }

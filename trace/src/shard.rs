@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::binary::{BinaryTrace, RawBlock};
+use warpload::text::parse_number;
 
 /// One of several parts of a trace, cut at memory instructions. Together, the parts are the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ impl FromStr for Shard {
 
     fn from_str(text: &str) -> Result<Self, ShardError> {
         text.split_once('/')
-            .and_then(|(index, count)| Self::new(index.parse().ok()?, count.parse().ok()?))
+            .and_then(|(index, count)| Self::new(parse_number(index)?, parse_number(count)?))
             .ok_or(ShardError)
     }
 }
@@ -87,12 +88,8 @@ impl Shard {
 }
 
 /// Returns the kernels that the summary of a shard lists, ascending, by their index in
-/// [`TraceContents::kernels`](crate::TraceContents::kernels): the kernels with instructions in the shard, and kernels
-/// without instructions that lie next to its memory instructions. Every kernel is thus in a shard that opens the
-/// kernel's part of a trace set.
-///
-/// A kernel without instructions belongs to both shards at its place in the trace, because either one may not open its
-/// part. It is in at most two, so that all summaries together list only a few more kernels than the trace.
+/// [`TraceContents::kernels`](crate::TraceContents::kernels): the kernels with instructions in the shard, and the kernels
+/// without instructions at a place of the shard, so that each of these is in exactly one.
 #[must_use]
 pub fn kernels_of_shard(trace: &BinaryTrace, shard: Shard) -> Vec<usize> {
     let all = trace.memory_records();
@@ -112,8 +109,7 @@ pub fn kernels_of_shard(trace: &BinaryTrace, shard: Shard) -> Vec<usize> {
     let mut place = blocks.iter().map(end).max().unwrap_or_default();
     for kernel in (0..kernels).rev() {
         if is_empty[kernel] {
-            let is_after = place.checked_sub(1).is_some_and(|before| shard.has_place(before, all));
-            is_own[kernel] = is_after || shard.has_place(place, all);
+            is_own[kernel] = shard.has_place(place, all);
         }
         place = place.min(next[kernel]);
     }

@@ -3,11 +3,12 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Cursor;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use warpload::memory::Arena;
-use warpload_trace::{BinaryTrace, Compression, TraceWriter, import};
+use warpload_trace::{BinaryTrace, Compression, ImportOptions, TraceSource};
 
 /// Returns a file of the repository.
 pub(crate) fn file(name: &str) -> PathBuf {
@@ -27,11 +28,10 @@ pub(crate) fn bytes(path: &Path) -> Vec<u8> {
 }
 
 pub(crate) fn imported(path: &Path, compression: Compression) -> Vec<u8> {
-    let output = Cursor::new(Vec::new());
-    let mut writer =
-        TraceWriter::with_compression(output, "a test".to_owned(), compression).unwrap();
-    import(path, &mut writer, 1, &|_| ()).unwrap();
-    writer.finish().unwrap().into_inner()
+    let mut output = Cursor::new(Vec::new());
+    let options = ImportOptions::new(NonZero::<usize>::MIN).compression(compression);
+    TraceSource::open(path, &()).unwrap().import_into(&mut output, &options, &()).unwrap();
+    output.into_inner()
 }
 
 /// Returns every sample trace with its name.

@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::os::fd::AsFd;
 use std::sync::{Mutex, OnceLock, PoisonError, TryLockError};
 
-/// The mapped files by first address: the address after the last one, and the message. A trace set has thousands of
-/// files, so none is kept open. Unmapping is not recorded; a later mapping at the same addresses replaces the entry.
+/// The mapped files by first address: the address after the last one, and the message. Unmapping is not recorded; a later
+/// mapping at the same addresses replaces the entry.
 type Mapped = BTreeMap<usize, (usize, String)>;
 
 static MAPPED: Mutex<Mapped> = Mutex::new(BTreeMap::new());

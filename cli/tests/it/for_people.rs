@@ -41,9 +41,6 @@ fn numbers_are_read_the_same_everywhere() {
     for (command, decimal, hexadecimal) in [
         (&["decode", "tests/data/fatbins/plain.fatbin", "--image"][..], "2", "0x2"),
         (&["run", vectors, "--line"], "2", "0x2"),
-        (&["plan", "traces/generic.wlt", "--shards"], "16", "0x10"),
-        (&["plan", "traces/generic.wlt", "--shards=9", "--fan-in"], "3", "0x3"),
-        (&["plan", "traces/generic.wlt", "--shards=9", "--level"], "1", "0x1"),
         (&["replay", "traces/generic.wlt", "--top"], "12", "0xc"),
         (&["replay", "traces/generic.wlt", "--threads"], "2", "0x2"),
         (&["replay", "traces/generic.wlt", "--shared-window"], "65536,4096", "0x10000,0x1000"),
@@ -160,7 +157,6 @@ fn options_that_are_ignored_together_are_refused() {
         (&["compare", summary, summary, "--format=json"], &["--top=3"]),
         (&["replay", "traces/generic.wlt", "--format=json"], &["--top=3"]),
         (&["replay", "traces/generic.wlt", "--format=json"], &["--sort=pc"]),
-        (&["replay", "traces/generic.wlt"], &["--resume"]),
         (&["conform", "--command=cat", "--format=json", "vectors/v1"], &["--failures=3"]),
         (&["ptx", "check", module], &["--every-rule"]),
         (&["ptx", "run", module], &["--warp=1"]),
@@ -168,7 +164,6 @@ fn options_that_are_ignored_together_are_refused() {
         (&["test", "tests/data/cmd/several.jsonl"], &["--output=x"]),
         (&["tmem", "map", "16x64b", "x2", "--svg=x.svg"], &["--format=json"]),
         (&["tmem", "map", "16x64b", "x2"], &["--sm=100"]),
-        (&["merge", summary], &["--resume"]),
     ] {
         let ran = run(&[arguments, together].concat());
         assert_eq!((ran.status, &*ran.stdout), (2, ""), "{arguments:?} {together:?}");
@@ -328,14 +323,11 @@ fn functions_are_named_as_people_type_them() {
 
 #[test]
 fn help_of_a_replay_fits_two_screens() {
-    for command in ["replay", "plan"] {
-        let [short, long] = ["-h", "--help"].map(|help| output(&[command, help]));
-        assert_eq!(short, long, "{command}");
-        assert!(short.lines().count() <= 60, "{short}");
-        let details = output(&["help", command]);
-        assert!(details.len() > short.len() && details.contains("splitmix64"), "{details}");
-    }
-    let shown = output(&["replay", "--help"]);
+    let [short, shown] = ["-h", "--help"].map(|help| output(&["replay", help]));
+    assert_eq!(short, shown);
+    assert!(short.lines().count() <= 60, "{short}");
+    let details = output(&["help", "replay"]);
+    assert!(details.len() > short.len() && details.contains("splitmix64"), "{details}");
     let selection = "Which loads, stores, atomics and copies are counted";
     for heading in ["Options", "Output", selection, "Messages", "Examples"] {
         assert!(shown.contains(&format!("\n{heading}:\n")), "{heading}");
@@ -387,7 +379,6 @@ fn a_format_is_named_the_same_everywhere() {
         (&["run"], "text, json"),
         (&["info"], "text, json"),
         (&["replay"], "text, json, csv"),
-        (&["plan"], "text, json"),
         (&["compare"], "text, json"),
         (&["banks"], "text, json"),
         (&["export"], "jsonl"),
@@ -445,13 +436,9 @@ fn folders_need_not_be_utf_8() {
         "info /generic.wlt",
         "info /generic.image.json",
         "import /kernelslist.g -o /whole.wlt",
-        "import /kernelslist.g --only 1 -o /one.wlt",
-        "import /kernelslist.g --split -o /parts",
-        "import /kernelslist.g --split --resume -o /parts",
-        "set /parts/part-0000.wlt /parts/part-0001.wlt -o /parts/again.set.json",
-        "set --list /kernelslist.g -o /parts/third.set.json",
-        "info /parts/trace.set.json",
-        "replay /parts/trace.set.json --fill address --format json -o /replay.json --html /replay.html",
+        "replay /whole.wlt --fill address --format json -o /replay.json --html /replay.html",
+        "replay /whole.wlt --shard 0/1 --format json -o /shard.json",
+        "merge /shard.json -o /merged.json",
         "replay /kernelslist.g --fill address",
         "replay /generic.wlt --image /generic.image.json --cubin /gather.sm_50.cubin",
         "compare /replay.json /replay.json --html /compared.html",

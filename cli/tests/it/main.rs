@@ -24,7 +24,6 @@ mod model;
 mod names;
 mod not_known;
 mod pictures;
-mod plan;
 #[path = "../../../trace/tests/it/random.rs"]
 mod random;
 mod samples;

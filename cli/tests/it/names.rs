@@ -82,7 +82,7 @@ fn messages_quote_only_text() {
         ".version 8.8\n.target sm_90\n.address_size 64\n.entry k() {{ .reg .u32 r;\nld.global.u32 r{evil}, [g]; }}\n"
     );
     let trace = format!("-kernel name = k{evil}\n-grid{evil} dim = (1,1,1)\nwhat{evil}\n");
-    let unknown = format!("{{\"set\":{{\"version\":1,\"{evil}{}\":1}}}}", "x".repeat(1 << 20));
+    let unknown = format!("{{\"global\":[],\"{evil}{}\":1}}", "x".repeat(1 << 20));
     let folder = tempfile::tempdir().unwrap();
     for (arguments, text) in [
         (&["ptx", "check"][..], &module),

@@ -15,7 +15,6 @@ mod ptx;
 mod sass;
 mod tensor_case;
 mod trace;
-mod trace_set;
 mod vector;
 
 use std::io::{Error, Result};
@@ -100,8 +99,6 @@ targets! {
         tests/data/listings/chase.ptx ptx/tests/ptx/clang/cached-O0-g.ptx \
         ptx/tests/ptx/clang/stencil-O2.ptx ptx/tests/ptx/clang/structures-O2.ptx",
     trace::trace_does_not_panic: WHOLE "tests/data/cmd/*.wlt traces/generic.wlt",
-    trace_set::trace_set_does_not_panic: WHOLE "\
-        tests/data/cmd/example.wlt+tests/data/cmd/example.wlt",
     accelsim::accelsim_does_not_panic: FILE "\
         tests/data/cmd/*.traceg tests/data/report/*.traceg tests/independent/*.traceg \
         tests/independent/*.trace tests/independent/*.log tests/data/traces2/*.traceg \

@@ -53,7 +53,7 @@ class Trace:
     Parameters
     ----------
     path
-        The trace, or the file of a trace set.
+        The trace.
     values
         Whether the table has a column with the loaded values.
     threads

@@ -109,8 +109,8 @@ class LoadOptions(Selection, total=False):
     """The local address window, instead of the trace's."""
 
 
-class PlannedOptions(LoadOptions, total=False):
-    """Options of a replay that can also be planned."""
+class CountingOptions(LoadOptions, total=False):
+    """The options of a replay other than the image."""
 
     threads: int | None
     """The number of threads; as many as can run at once if not given."""
@@ -124,7 +124,7 @@ class PlannedOptions(LoadOptions, total=False):
     """Whether to demangle names of kernels."""
 
 
-class ReplayOptions(PlannedOptions, total=False):
+class ReplayOptions(CountingOptions, total=False):
     """The options of a replay, each like its option of :option:`warpload replay`."""
 
     image: Path | Memory | Machine | None

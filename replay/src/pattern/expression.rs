@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{PatternError, PatternErrorKind as Kind, Swizzle};
+use warpload::text::parse_number;
 
 /// The maximum number of steps in a formula.
 const MAX_STEPS: usize = 4096;
@@ -277,9 +278,9 @@ fn is_of_word(c: char) -> bool {
 
 /// Reads a number: decimal, hexadecimal with `0x`, binary with `0b`.
 pub(super) fn number(text: &str) -> Option<i64> {
-    let radix = |prefix: &str, radix| text.strip_prefix(prefix).map(|digits| (digits, radix));
-    let (digits, radix) =
-        radix("0x", 16).or(radix("0X", 16)).or(radix("0b", 2)).unwrap_or((text, 10));
-    let is_plain = digits.bytes().all(|digit| digit.is_ascii_alphanumeric());
-    i64::from_str_radix(digits, radix).ok().filter(|_| is_plain)
+    match text.strip_prefix("0b") {
+        Some(digits) if digits.starts_with(['0', '1']) => i64::from_str_radix(digits, 2).ok(),
+        Some(_) => None,
+        None => parse_number(text)?.try_into().ok(),
+    }
 }

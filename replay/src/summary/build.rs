@@ -44,8 +44,7 @@ impl Walk<'_> {
             let counted = launches.remove(&(number as u32)).unwrap_or_default();
             let ptx = PtxLines::new(kernel);
             let name = self.options.demangles_names().then(|| demangled.add(&kernel.name));
-            let launch =
-                LaunchSummary::new((trace.first_kernel() + number) as u64, kernel, name.flatten());
+            let launch = LaunchSummary::new(number as u64, kernel, name.flatten());
             let operations = &contents.operations;
             let footprint = summary.push(launch, operations, counted, |pc, operation| {
                 self.code(kernel, pc, operation, &ptx)
@@ -61,7 +60,7 @@ impl Walk<'_> {
             replay: self.options.identity(trace.content_hash()),
             index: shard.index(),
             of: shard.count(),
-            launches: trace.kernels() as u64,
+            launches: contents.kernels.len() as u64,
             lines,
             checksum: 0,
         });

@@ -19,6 +19,7 @@ use crate::counters::{AccessCounts, Counter, TraceCounts};
 use crate::options::Selected;
 use crate::row::{AccessKind, Row, join};
 use warpload::load::LaneFaultKind;
+use warpload::text::parse_hexadecimal;
 
 pub use self::comparison::{
     ComparedKind, ComparedRow, Comparison, DifferentSelections, percent_change,
@@ -279,7 +280,7 @@ impl Serialize for Digest {
 impl<'de> Deserialize<'de> for Hex {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(from)?;
-        let number = text.strip_prefix("0x").and_then(hexadecimal);
+        let number = text.strip_prefix("0x").and_then(parse_hexadecimal);
         number.map(Self).ok_or_else(|| {
             D::Error::custom(format_args!(
                 "invalid number {text:?}; expected `0x` and up to 16 hexadecimal digits"
@@ -291,16 +292,10 @@ impl<'de> Deserialize<'de> for Hex {
 impl<'de> Deserialize<'de> for Digest {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(from)?;
-        hexadecimal(&text).map(Self).ok_or_else(|| {
+        parse_hexadecimal(&text).map(Self).ok_or_else(|| {
             D::Error::custom(format_args!(
                 "invalid digest {text:?}; expected up to 16 hexadecimal digits"
             ))
         })
     }
-}
-
-fn hexadecimal(digits: &str) -> Option<u64> {
-    // Checked, because `from_str_radix` also accepts a sign.
-    let is_plain = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    u64::from_str_radix(digits, 16).ok().filter(|_| is_plain)
 }

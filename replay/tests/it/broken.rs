@@ -1,13 +1,9 @@
 //! Traces whose checksums are right and whose contents are not: what a checksum does not show is
 //! checked before it is used.
 
-use std::path::Path;
-
 use warpload::memory::Arena;
 use warpload_replay::{ReplayError, Summary};
-use warpload_trace::{
-    BinaryTrace, Compression, OperationKind, SetBuilder, TraceError, WarpPosition,
-};
+use warpload_trace::{BinaryTrace, Compression, OperationKind, TraceError, WarpPosition};
 
 use crate::allocator::largest;
 use crate::damage::outcome;
@@ -444,38 +440,12 @@ fn random_changes_with_checksums_that_match() {
     assert!(largest() < 256 << 20, "{} bytes at once", largest());
 }
 
-/// The number of an operation that only another part has is wrong in a set, too.
+/// The number of an operation that the trace does not have.
 #[test]
-fn operations_of_a_part_are_its_own() {
-    let items = |opcodes: &[&'static str]| -> Vec<u8> {
-        let kernel = [Item::Kernel("k")].into_iter();
-        write(&kernel.chain(opcodes.iter().map(|opcode| Item::of(opcode))).collect::<Vec<_>>())
-    };
-    let first = items(&["LDG.E", "LDS"]);
-    let mut second = apart(&[Item::Kernel("k"), Item::of("LDG.E")]);
-    second.blocks[0].set(id::SITE_OPERATION, &[1]);
-    let parts = [first, second.together()];
-    let open = |bytes: &Vec<u8>| BinaryTrace::new(Arena::from(bytes.clone())).unwrap();
-    let error = |trace: BinaryTrace| {
-        let last = trace.blocks().last().copied().unwrap();
-        let error = trace.block(&last).err().unwrap();
-        std::error::Error::source(&error).map_or(error.to_string(), ToString::to_string)
-    };
-    let alone = error(open(&parts[1]));
-    assert!(alone.starts_with("malformed: "), "{alone}");
-    for order in [[0, 1], [1, 0]] {
-        let mut set = SetBuilder::new();
-        for i in order {
-            set.add(i.to_string(), &open(&parts[i])).unwrap();
-        }
-        let read = |path: &Path| {
-            Ok(Arena::from(parts[path.to_str().unwrap().parse::<usize>().unwrap()].clone()))
-        };
-        let whole = set.finish().unwrap().open(None, Path::new(""), read).unwrap();
-        // A block a part.
-        let row = whole.blocks()[order.iter().position(|i| *i == 1).unwrap()];
-        let found = whole.block(&row).err().unwrap();
-        let found = std::error::Error::source(&found).unwrap().to_string();
-        assert_eq!(found, alone);
-    }
+fn unknown_operations_are_refused() {
+    let mut file = apart(&[Item::Kernel("k"), Item::of("LDG.E")]);
+    file.blocks[0].set(id::SITE_OPERATION, &[1]);
+    let trace = BinaryTrace::new(Arena::from(file.together())).unwrap();
+    let error = trace.block(&trace.blocks()[0]).unwrap_err().to_string();
+    assert!(error.ends_with("it has an instruction of the unknown operation 1"), "{error}");
 }

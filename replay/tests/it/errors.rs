@@ -2,13 +2,14 @@
 
 use std::error::Error;
 use std::io;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use warpload::memory::{Arena, Fill};
+use warpload::memory::Fill;
 use warpload_replay::{Digest, Hex, ReplayData, ReplayError, ReplayOptions, replay};
-use warpload_trace::{BinaryTrace, ImportError, TraceError, TraceWriter, import};
+use warpload_trace::{BinaryTrace, ImportError, TraceError, TraceSource};
 
 /// Asserts that no message of the chain contains one that follows.
 fn assert_said_once(error: &(dyn Error + 'static)) {
@@ -27,8 +28,7 @@ fn assert_said_once(error: &(dyn Error + 'static)) {
 
 #[test]
 fn a_cause_is_said_once() {
-    let mut writer = TraceWriter::new(io::Cursor::new(Vec::new()), String::new()).unwrap();
-    let missing = import(Path::new("does/not/exist.trace"), &mut writer, 1, &|_| ()).unwrap_err();
+    let missing = TraceSource::open(Path::new("does/not/exist.trace"), &()).err().unwrap();
     assert!(missing.source().is_some());
     assert_said_once(&missing);
 
@@ -49,11 +49,8 @@ fn the_cause_of_invalid_windows() {
     let text = "-kernel name = k\n-shmem base_addr = 0x1000\n-local mem base_addr = 0x1000\n\
                 -accelsim tracer version = 4\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n\
                 #traces format = x\n0 0 0 0 0010 00000001 1 R2 LD 1 R4 4 0 0x2000\n";
-    let mut writer = TraceWriter::new(io::Cursor::new(Vec::new()), String::new()).unwrap();
-    let name = Path::new("windows.trace");
-    warpload_trace::import_from(text.as_bytes(), name, &mut writer, 1, &|_| ()).unwrap();
-    let trace = writer.finish().unwrap().into_inner();
-    let trace = BinaryTrace::new(Arena::from(trace)).unwrap();
+    let source = TraceSource::from_stream(text.as_bytes(), Path::new("windows.trace")).unwrap();
+    let trace = source.into_trace(NonZero::<usize>::MIN, &()).unwrap();
     let options = ReplayOptions::new(ReplayData::Fill(Fill::Zero));
     let error = replay(&trace, &options).unwrap_err();
     assert_eq!(error.to_string(), "kernel 0 (k)");

@@ -510,7 +510,7 @@ impl BlockDecoder {
         &mut self,
         bytes: &[u8],
         size: BlockSize,
-        operation: impl Fn(u16) -> Option<(u16, &'o MemoryOperation)>,
+        operation: impl Fn(u16) -> Option<&'o MemoryOperation>,
         block: &mut BlockRecords,
     ) -> Result<[u32; 3], ChunkError> {
         let chunk = Chunk::new(bytes, KNOWN_BLOCK_COLUMNS)?;
@@ -543,7 +543,7 @@ impl BlockDecoder {
         &mut self,
         chunk: &Chunk<'_>,
         records: usize,
-        operation: impl Fn(u16) -> Option<(u16, &'o MemoryOperation)>,
+        operation: impl Fn(u16) -> Option<&'o MemoryOperation>,
     ) -> Result<Vec<KnownSite<'o>>, String> {
         let Self { decoder, of_records, .. } = self;
         decoder.unsigned(chunk, column::SITE, records, of_records)?;
@@ -559,11 +559,10 @@ impl BlockDecoder {
         let site = |i| {
             pc = pc.wrapping_add_signed(differences.get(i).copied().unwrap_or(0));
             let own = numbers.get(i).copied().unwrap_or(0);
-            let known = operation(own);
-            let (number, operation) = known
+            let operation = operation(own)
                 .ok_or_else(|| format!("it has an instruction of the unknown operation {own}"))?;
             let (records, is_begun, base, stride) = (0, false, 0, 0);
-            Ok(KnownSite { pc, number, operation, records, is_begun, base, stride })
+            Ok(KnownSite { pc, number: own, operation, records, is_begun, base, stride })
         };
         (0..count).map(site).collect()
     }

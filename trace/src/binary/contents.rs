@@ -1,7 +1,6 @@
 //! [`TraceContents`] and its JSON (docs/trace-format.md). Texts of kernels are stored once in a list, to which kernels
 //! hold indices. [`ContentHash`] is the identity of a trace.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -405,6 +404,39 @@ where
     from.deserialize_seq(Items(has_room, PhantomData))
 }
 
+/// The largest size of the JSON of the contents, if it is compressed, in a file of `file` bytes.
+pub(super) const fn most_compressed(file: usize) -> usize {
+    let most = file.saturating_mul(32).saturating_add(8 << 20);
+    if most < 1 << 28 { most } else { 1 << 28 }
+}
+
+/// Refuses contents that take too much memory for a file of `file` bytes, because a few bytes of compressed JSON can
+/// become millions of names or launches. Contents that are stored as they are always fit.
+///
+/// The memory is estimated from above: a text is copied once, a list that grows takes up to thrice the size of its items,
+/// of which each has a comma, and an object becomes a kernel of its own for each reader of the trace.
+pub(super) fn check_memory(json: &[u8], file: usize) -> Result<(), String> {
+    let (mut items, mut objects, mut is_text) = (0, 0, false);
+    let mut bytes = json.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => is_text = !is_text,
+            b'\\' if is_text => drop(bytes.next()),
+            b',' if !is_text => items += 1,
+            b'{' if !is_text => objects += 1,
+            _ => {}
+        }
+    }
+    let memory = 2 * json.len() + 64 * items + 1024 * objects;
+    let most = file.saturating_mul(128).saturating_add(32 << 20);
+    if memory <= most {
+        return Ok(());
+    }
+    Err(format!(
+        "contents that take up to {memory} bytes of memory; expected at most {most} for a file of {file} bytes"
+    ))
+}
+
 /// The zstd dictionary for contents: texts common to most traces, so that small traces stay small.
 pub(super) const CONTENTS_DICTIONARY: &[u8] = include_bytes!("contents.dictionary");
 
@@ -428,42 +460,6 @@ impl fmt::Display for ContentHash {
 impl Serialize for ContentHash {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for ContentHash {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = Cow::<str>::deserialize(from)?;
-        let is_plain = text.len() == 32 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
-        let number = u128::from_str_radix(&text, 16).ok().filter(|_| is_plain);
-        number.map(|number| Self(number.to_be_bytes())).ok_or_else(|| {
-            D::Error::custom(format_args!("{text:?} as a hash; expected 32 hexadecimal digits"))
-        })
-    }
-}
-
-/// A list of operations in JSON.
-pub(crate) mod operations {
-    use serde::de::{Deserialize, Deserializer, Error};
-    use serde::ser::Serializer;
-
-    use super::{MemoryOperation, RawOperation};
-
-    pub(crate) fn serialize<S: Serializer>(
-        operations: &[MemoryOperation],
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        to.collect_seq(operations.iter().cloned().map(RawOperation::from))
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Vec<MemoryOperation>, D::Error> {
-        let raw = Vec::<RawOperation>::deserialize(from)?;
-        raw.into_iter()
-            .map(MemoryOperation::try_from)
-            .collect::<Result<_, _>>()
-            .map_err(D::Error::custom)
     }
 }
 

@@ -1,7 +1,7 @@
 //! [`TraceError`]: why a binary trace cannot be read or written.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::format::VERSION;
 
@@ -82,39 +82,6 @@ pub enum TraceError {
         /// The problem, and the expected form.
         message: String,
     },
-    /// An error in one part of a trace set.
-    #[error("{}", file.display())]
-    Part {
-        /// The part's file.
-        file: PathBuf,
-        /// The part's error.
-        source: Box<Self>,
-    },
-    /// A binary trace other than the part that the trace set names.
-    #[error("not the part that the trace set names: {message}")]
-    OtherPart {
-        /// The difference.
-        message: String,
-    },
-    /// A trace that cannot be a part of a trace set.
-    #[error("not a part of a trace set: {message}")]
-    NoPart {
-        /// Its kind, and the expected kind.
-        message: &'static str,
-    },
-    /// A file that is not a valid trace set.
-    #[error("not a valid trace set: {message}")]
-    Set {
-        /// The problem, and the expected form.
-        message: String,
-    },
-}
-
-impl TraceError {
-    /// Adds the file of the part in which the error occurred.
-    pub(crate) fn of_part(self, file: &Path) -> Self {
-        Self::Part { file: file.to_owned(), source: Box::new(self) }
-    }
 }
 
 /// The version of warpload that wrote a trace.

@@ -1,16 +1,17 @@
 //! The parts of a file around its blocks: the header, and the footer with contents and block index. Writing and reading
 //! are together here, so that they stay in step.
 
-use std::io::{self, BufRead};
+use std::io;
 
 use super::column::{Chunk, ChunkError, ChunkWriter, Decoder};
-use super::contents::{CONTENTS_DICTIONARY, ContentHash, TraceContents};
+use super::contents::{
+    CONTENTS_DICTIONARY, ContentHash, TraceContents, check_memory, most_compressed,
+};
 use super::error::{Producer, TraceError};
 use super::format::{
     HEADER_BYTES, KNOWN_FOOTER_COLUMNS, MAGIC, MAX_BLOCK_MEMORY_RECORDS, MAX_BLOCK_RECORDS,
     MAX_RECORDS_FOR_BYTE, VERSION, footer,
 };
-use crate::import::MAX_KERNELS;
 
 /// The header of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,76 +104,30 @@ pub struct RawBlock {
     pub atomics: u32,
 }
 
-/// A file that a trace was imported from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TraceInput {
-    /// Its length in bytes.
-    pub length: u64,
-    /// The CRC-32 of its bytes.
-    pub crc: u32,
-}
-
-impl TraceInput {
-    /// Reads a file to its end for its length and checksum.
-    ///
-    /// # Errors
-    /// Returns the errors of `file`.
-    pub fn of(file: impl io::Read) -> io::Result<Self> {
-        let mut file = io::BufReader::with_capacity(1 << 18, file);
-        let (mut length, mut crc) = (0, crc32fast::Hasher::new());
-        loop {
-            let bytes = match file.fill_buf() {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                bytes => bytes?,
-            };
-            let count = bytes.len();
-            if count == 0 {
-                return Ok(Self { length, crc: crc.finalize() });
-            }
-            crc.update(bytes);
-            length += count as u64;
-            file.consume(count);
-        }
-    }
-}
-
-/// Counts of a whole trace, even if only some of its parts are present, or of everything before a part.
+/// Counts of a whole trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Totals {
-    pub(crate) records: u64,
-    pub(crate) memory_records: u64,
-    pub(crate) loads: u64,
-    pub(crate) kernels: u64,
+pub(super) struct Totals {
+    pub(super) records: u64,
+    pub(super) memory_records: u64,
+    pub(super) loads: u64,
 }
-
-impl Totals {
-    /// Adds the counts; `None` if a sum exceeds 64 bits.
-    pub(crate) fn checked_add(self, other: Self) -> Option<Self> {
-        Some(Self {
-            records: self.records.checked_add(other.records)?,
-            memory_records: self.memory_records.checked_add(other.memory_records)?,
-            loads: self.loads.checked_add(other.loads)?,
-            kernels: self.kernels.checked_add(other.kernels)?,
-        })
-    }
-}
-
-/// The maximum number of files of an import: a list, and a file for each kernel.
-const MAX_INPUTS: usize = MAX_KERNELS + 1;
 
 /// The footer of a file.
 #[derive(Debug, Default)]
 pub(super) struct Footer {
     pub(super) contents: TraceContents,
     pub(super) blocks: Vec<RawBlock>,
-    pub(super) inputs: Vec<TraceInput>,
 }
 
 impl Footer {
     pub(super) fn write(&self, writer: &mut ChunkWriter, output: &mut Vec<u8>) -> io::Result<()> {
-        let Self { contents, blocks, inputs } = self;
+        let Self { contents, blocks } = self;
         let contents = serde_json::to_vec(contents).map_err(io::Error::from)?;
-        writer.bytes(footer::CONTENTS, &contents, CONTENTS_DICTIONARY)?;
+        // The file will be longer than its blocks, so the reader's limits are higher.
+        let file = blocks.last().map_or(0, |row| row.offset + u64::from(row.length)) as usize;
+        let fits = check_memory(&contents, file).is_ok();
+        let most = if fits { most_compressed(file) } else { 0 };
+        writer.bytes(footer::CONTENTS, &contents, CONTENTS_DICTIONARY, most)?;
         let column = |field: fn(&RawBlock) -> u32| blocks.iter().map(field).collect::<Vec<_>>();
         writer.counted(footer::LENGTH, &column(|row| row.length))?;
         writer.unsigned(footer::CRC, &column(|row| row.crc))?;
@@ -182,10 +137,6 @@ impl Footer {
         writer.unsigned(footer::LOADS, &column(|row| row.loads))?;
         writer.unsigned(footer::STORES, &column(|row| row.stores))?;
         writer.unsigned(footer::ATOMICS, &column(|row| row.atomics))?;
-        let lengths: Vec<_> = inputs.iter().map(|input| input.length).collect();
-        writer.counted(footer::INPUT_LENGTH, &lengths)?;
-        let crcs: Vec<_> = inputs.iter().map(|input| input.crc).collect();
-        writer.unsigned(footer::INPUT_CRC, &crcs)?;
         writer.finish(output);
         Ok(())
     }
@@ -200,7 +151,7 @@ impl Footer {
         if crc32fast::hash(held) != header.footer_crc {
             return Err(TraceError::Damaged { part, offset });
         }
-        let read = Self::of_chunk(held, offset).map_err(|error| match error {
+        let read = Self::of_chunk(held, offset, bytes.len()).map_err(|error| match error {
             ChunkError::Unknown(column) => {
                 TraceError::UnknownColumn { part, offset, column, producer: header.producer }
             }
@@ -209,25 +160,17 @@ impl Footer {
         Ok(read)
     }
 
-    /// Reads the footer, which starts at offset `end`, right after the last block.
-    fn of_chunk(bytes: &[u8], end: u64) -> Result<Self, ChunkError> {
+    /// Reads the footer of a file of `file` bytes. It starts at offset `end`, right after the last block.
+    fn of_chunk(bytes: &[u8], end: u64, file: usize) -> Result<Self, ChunkError> {
         let chunk = Chunk::new(bytes, KNOWN_FOOTER_COLUMNS)?;
         let mut decoder = Decoder::default();
-        let contents = decoder.bytes(&chunk, footer::CONTENTS, CONTENTS_DICTIONARY)?;
+        let most = most_compressed(file);
+        let contents = decoder.bytes(&chunk, footer::CONTENTS, CONTENTS_DICTIONARY, most)?;
+        check_memory(contents, file)?;
         let contents: TraceContents =
             serde_json::from_slice(contents).map_err(|error| format!("contents: {error}"))?;
         let blocks = read_index(&chunk, &mut decoder, end, contents.kernels.len())?;
-        let count = chunk.count(footer::INPUT_LENGTH)?;
-        if count > MAX_INPUTS {
-            return Err(format!("{count} inputs; expected at most {MAX_INPUTS}").into());
-        }
-        let (mut lengths, mut crcs) = (Vec::new(), Vec::<u32>::new());
-        decoder.unsigned(&chunk, footer::INPUT_LENGTH, count, &mut lengths)?;
-        decoder.unsigned(&chunk, footer::INPUT_CRC, count, &mut crcs)?;
-        let crcs = crcs.into_iter().chain(std::iter::repeat(0));
-        let inputs =
-            lengths.into_iter().zip(crcs).map(|(length, crc)| TraceInput { length, crc }).collect();
-        Ok(Self { contents, blocks, inputs })
+        Ok(Self { contents, blocks })
     }
 
     /// The counts of all blocks.
@@ -238,7 +181,6 @@ impl Footer {
             records: end(|row| row.first_record + u64::from(row.records)),
             memory_records: end(|row| row.first_memory_record + u64::from(row.memory_records)),
             loads: self.blocks.iter().map(|row| u64::from(row.loads)).sum(),
-            kernels: self.contents.kernels.len() as u64,
         }
     }
 }

@@ -67,7 +67,7 @@ columns! {
 }
 
 columns! {
-    /// The columns of the footer: the contents, then a row for each block, then a row for each input.
+    /// The columns of the footer: the contents, then a row for each block.
     mod footer, KNOWN_FOOTER_COLUMNS {
         CONTENTS = 1,
         LENGTH = 2,
@@ -78,7 +78,5 @@ columns! {
         LOADS = 7,
         STORES = 8,
         ATOMICS = 9,
-        INPUT_LENGTH = 10,
-        INPUT_CRC = 11,
     }
 }

@@ -16,17 +16,15 @@ mod writer;
 
 pub(crate) use self::block::BlockRecords;
 pub use self::column::Compression;
+pub(crate) use self::contents::NAME_OVERHEAD;
 pub use self::contents::{
     ContentHash, Kernel, MAX_ALL_NAMES_BYTES, MAX_NAME_BYTES, PtxLine, PtxLines, PtxPlace,
     TraceContents, shown_place,
 };
-pub(crate) use self::contents::{NAME_OVERHEAD, operations};
 pub use self::error::{Producer, TraceError};
-pub(crate) use self::file::Totals;
-pub use self::file::{RawBlock, TraceInput};
+pub use self::file::RawBlock;
 pub use self::format::{HEADER_BYTES, MAGIC, MAX_BLOCK_MEMORY_RECORDS, MAX_BLOCK_RECORDS, VERSION};
 pub use self::reader::BinaryTrace;
-pub(crate) use self::reader::Join;
 pub(crate) use self::record::BlockBuilder;
 pub use self::record::{NewRecord, RecordAddresses, WarpPosition};
 pub use self::trace_block::{BlockBuffers, MemoryRecord, TraceBlock, WarpPositions};

@@ -8,7 +8,7 @@ use super::contents::TraceContents;
 use super::error::TraceError;
 use super::file::RawBlock;
 use super::format::{MAX_BLOCK_MEMORY_RECORDS, MAX_BLOCK_RECORDS};
-use super::reader::TraceFile;
+use super::reader::BinaryTrace;
 use super::record::WarpPosition;
 use crate::operation::MemoryOperation;
 use warpload::lane::{LANES, LaneMask};
@@ -69,15 +69,14 @@ enum HeldAddresses<'b> {
 }
 
 impl<'t> TraceBlock<'t> {
-    /// Reads the block of a part of a trace.
+    /// Reads a block of a trace.
     pub(super) fn read(
         raw: RawBlock,
-        contents: &'t TraceContents,
-        part: &'t TraceFile,
+        trace: &'t BinaryTrace,
         buffers: BlockBuffers,
     ) -> Result<Self, TraceError> {
         let (name, offset) = ("block", raw.offset);
-        let bytes = part.block(&raw).filter(|bytes| crc32fast::hash(bytes) == raw.crc);
+        let bytes = trace.block_bytes(&raw).filter(|bytes| crc32fast::hash(bytes) == raw.crc);
         let bytes = bytes.ok_or(TraceError::Damaged { part: name, offset })?;
         let malformed = |message| TraceError::Malformed { part: name, offset, message };
         let size = BlockSize { instructions: raw.records, records: raw.memory_records as usize };
@@ -88,16 +87,15 @@ impl<'t> TraceBlock<'t> {
         {
             return Err(malformed("more instructions than a block may have".to_owned()));
         }
+        let contents = trace.contents();
         let mut block = Self { raw, contents, buffers };
-        let operation = |number| {
-            let number = part.operation(number)?;
-            Some((number, contents.operations.get(usize::from(number))?))
-        };
+        let operation = |number| contents.operations.get(usize::from(number));
         let BlockBuffers { decoder, records } = &mut block.buffers;
         let kinds = decoder.read(bytes, size, operation, records);
         let kinds = kinds.map_err(|error| match error {
             ChunkError::Unknown(column) => {
-                TraceError::UnknownColumn { part: name, offset, column, producer: part.producer }
+                let producer = trace.producer();
+                TraceError::UnknownColumn { part: name, offset, column, producer }
             }
             ChunkError::Malformed(message) => malformed(message),
         })?;

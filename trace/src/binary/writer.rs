@@ -9,7 +9,7 @@ use super::block::{BlockEncoder, BlockRecords};
 use super::column::{ChunkWriter, Compression};
 use super::contents::{ContentHash, Kernel, PtxPlace, SOURCE_KEY, TraceContents, cut};
 use super::error::Producer;
-use super::file::{Footer, Header, RawBlock, TraceInput};
+use super::file::{Footer, Header, RawBlock};
 use super::format::{HEADER_BYTES, MAX_RECORDS_FOR_BYTE};
 use super::record::{BlockBuilder, NewRecord, WarpPosition};
 use crate::operation::{MemoryOperation, OperationKind};
@@ -30,7 +30,6 @@ pub struct TraceWriter<W> {
     footer: Footer,
     /// Each operation's number.
     operations: FxHashMap<MemoryOperation, u16>,
-    keeps_inputs: bool,
     block: BlockBuilder,
     /// Blocks with their kernels. Once there is one for each writer, they are encoded in parallel.
     pending: Vec<(u32, BlockRecords)>,
@@ -161,7 +160,6 @@ impl<W: Write + Seek> TraceWriter<W> {
             output,
             footer: Footer { contents, ..Footer::default() },
             operations: FxHashMap::default(),
-            keeps_inputs: false,
             block: BlockBuilder::default(),
             pending: Vec::new(),
             writers: vec![BlockWriter::new(compression)],
@@ -199,20 +197,6 @@ impl<W: Write + Seek> TraceWriter<W> {
         self.footer.contents.complete = false;
         if let Some(why) = why.into() {
             self.note(why);
-        }
-    }
-
-    /// Records length and checksum of the files that the trace is [imported](crate::import) from; see
-    /// [`BinaryTrace::inputs`](super::BinaryTrace::inputs). Equal traces from different files then have different
-    /// bytes.
-    pub fn keep_inputs(&mut self) {
-        self.keeps_inputs = true;
-    }
-
-    /// Adds a file that the trace is imported from.
-    pub(crate) fn input(&mut self, input: TraceInput) {
-        if self.keeps_inputs {
-            self.footer.inputs.push(input);
         }
     }
 

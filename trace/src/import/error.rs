@@ -30,12 +30,6 @@ pub enum ImportError {
         /// The problem, and the expected form.
         message: String,
     },
-    /// A trace instead of a list of traces.
-    #[error("{}: a trace; expected a list of traces, as a kernelslist.g of Accel-Sim", file.display())]
-    NotAList {
-        /// The file.
-        file: PathBuf,
-    },
     /// A file that could not be read.
     #[error("{}: cannot be read", file.display())]
     Read {

@@ -1,18 +1,17 @@
-//! [`FileList`]: the traces in a list, such as `kernelslist.g` of Accel-Sim. [`TraceList`] imports them one by one.
+//! [`FileList`]: the traces in a list, such as `kernelslist.g` of Accel-Sim.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{Read, Seek, Write};
+use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
+use super::MAX_KERNELS;
 use super::compressed;
 use super::error::ImportError;
 use super::formats::{Format, FormatReader, Sign, first_line};
-use super::interner::Interner;
-use super::source::ImportSource;
 use super::text::Text;
-use super::{Import, ImportEvent, MAX_KERNELS, Shared, listed};
-use crate::binary::{TraceInput, TraceWriter};
+use crate::binary::TraceWriter;
+use warpload::text::{parse_decimal, parse_hexadecimal};
 use warpload_binary::lines::Lines;
 use warpload_binary::regular_file;
 
@@ -100,28 +99,14 @@ impl FileList {
 
     /// The files, found relative to the list, with their line numbers.
     pub(super) fn files(&self) -> impl ExactSizeIterator<Item = (PathBuf, u64)> {
-        self.files.iter().map(|file| self.place(file))
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        self.files.iter().map(|(name, line)| (folder.join(&**name), *line))
     }
 
     /// The total size of the files, in bytes. Missing files do not count.
     pub(super) fn bytes(&self) -> u64 {
         let sizes = self.files().filter_map(|(file, _)| regular_file::size(&file).ok());
         sizes.fold(0, u64::saturating_add)
-    }
-
-    /// File `number`, from 0, with its line number; `None` if there are fewer.
-    pub(super) fn nth(&self, number: usize) -> Option<(PathBuf, u64)> {
-        self.files.get(number).map(|file| self.place(file))
-    }
-
-    fn place(&self, (name, line): &(Box<str>, u64)) -> (PathBuf, u64) {
-        let folder = self.path.parent().unwrap_or(Path::new(""));
-        (folder.join(&**name), *line)
-    }
-
-    /// An error about the list as a whole.
-    fn whole_error(&self, message: String) -> ImportError {
-        ImportError::File { file: self.path.clone(), message }
     }
 
     /// An error at a line of the list.
@@ -192,94 +177,6 @@ const EXPECTED: &str = "a row with a comma; expected the name of a trace, such a
 /// Reads the rest of a row after its name: a base and a size.
 fn allocation(text: &str) -> Option<(u64, u64)> {
     let (base, size) = text.split_once(',')?;
-    let base = u64::from_str_radix(base.trim().strip_prefix("0x")?, 16).ok()?;
-    Some((base, size.trim().parse().ok()?))
-}
-
-/// A list of traces, such as Accel-Sim's `kernelslist.g`. [`import`](super::import) makes one binary trace of the whole
-/// list. This type makes one of each listed trace; together they form an equal [set](crate::TraceSet).
-#[derive(Debug)]
-pub struct TraceList {
-    list: FileList,
-    /// The file of the list.
-    input: Option<TraceInput>,
-}
-
-impl TraceList {
-    /// Reads a list. Errors call it `name`, and the listed files are relative to `name`.
-    ///
-    /// # Errors
-    /// Returns [`ImportError`] if it cannot be read, or is not a list.
-    pub fn new(
-        input: impl Read + Send,
-        name: &Path,
-        observe: &(dyn Fn(ImportEvent<'_>) + Sync),
-    ) -> Result<Self, ImportError> {
-        match ImportSource::open(input, None, name, observe)? {
-            ImportSource::List(list) => list.read().map(|(list, input)| Self { list, input }),
-            ImportSource::Trace(_) => Err(ImportError::NotAList { file: name.to_owned() }),
-        }
-    }
-
-    /// Returns the name of the list in messages.
-    #[must_use]
-    pub fn name(&self) -> &Path {
-        &self.list.path
-    }
-
-    /// Returns the number of traces.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.list.files().len()
-    }
-
-    /// Returns whether the list names no traces.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Returns the file of the list itself; `None` if it could not be read to the end. [Imported](Self::import) traces
-    /// name it first among [their inputs](crate::BinaryTrace::inputs).
-    #[must_use]
-    pub fn input(&self) -> Option<TraceInput> {
-        self.input
-    }
-
-    /// Returns the files with the traces, in order.
-    #[must_use]
-    pub fn files(&self) -> impl ExactSizeIterator<Item = PathBuf> {
-        self.list.files().map(|(file, _)| file)
-    }
-
-    /// Returns the file with trace `number`, from 0; `None` if there are fewer.
-    #[must_use]
-    pub fn file(&self, number: usize) -> Option<PathBuf> {
-        self.list.nth(number).map(|(file, _)| file)
-    }
-
-    /// Imports trace `number`, from 0, with the allocations in the list.
-    ///
-    /// # Errors
-    /// Returns [`ImportError`] if there is no such trace, and the errors of [`import`](super::import).
-    pub fn import<W: Write + Seek>(
-        &self,
-        number: usize,
-        writer: &mut TraceWriter<W>,
-        threads: usize,
-        observe: &(dyn Fn(ImportEvent<'_>) + Sync),
-    ) -> Result<(), ImportError> {
-        let (file, line) = self.list.nth(number).ok_or_else(|| {
-            let count = self.len();
-            self.list.whole_error(format!("no trace {number}; the list names {count}, from 0"))
-        })?;
-        writer.use_threads(threads);
-        self.input.into_iter().for_each(|input| writer.input(input));
-        self.list.describe(writer);
-        let trace = listed::open(&self.list, &file, line, observe)?;
-        let interner = Interner::default();
-        let mut shared = Shared::new(&interner);
-        let mut import = Import::new(writer, &file, &mut shared);
-        trace.read(threads.max(1), &interner, &mut |found| import.take(found))
-    }
+    let base = parse_hexadecimal(base.trim().strip_prefix("0x")?)?;
+    Some((base, parse_decimal(size.trim())?))
 }

@@ -121,7 +121,7 @@ impl Job {
 }
 
 /// Opens a file that the list names on line `line`.
-pub(super) fn open<'o>(
+fn open<'o>(
     list: &FileList,
     file: &'o Path,
     line: u64,

@@ -1,8 +1,6 @@
 //! Shared by the readers of tools' logs: kernels by launch id, plain numbers without sign and spaces, and addresses of
 //! 32 lanes without an active mask.
 
-use std::str::FromStr;
-
 use rustc_hash::FxHashMap;
 
 use super::MAX_KERNELS;
@@ -11,6 +9,7 @@ use super::interner::Refused;
 use super::sink::Sink;
 use crate::binary::{Kernel, RecordAddresses};
 use warpload::lane::{LANES, LaneMask};
+use warpload::text::{parse_decimal, parse_hexadecimal};
 
 /// Identifies a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -56,7 +55,7 @@ impl Launches {
 
     fn check_room(&self, launch: LaunchId) -> Result<(), NameError> {
         if self.launches.len() >= MAX_KERNELS && !self.launches.contains_key(&launch) {
-            return Err(NameError::TooMany);
+            return Err(NameError::TooManyLaunches);
         }
         Ok(())
     }
@@ -107,25 +106,13 @@ impl Launches {
     }
 }
 
-pub(super) fn decimal<N: FromStr>(text: &str) -> Option<N> {
-    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse().ok().filter(|_| is_number)
-}
-
-/// Parses at most 16 hexadecimal digits.
-#[inline]
-pub(super) fn hexadecimal(digits: &str) -> Option<u64> {
-    if digits.is_empty() || digits.len() > 16 {
-        return None;
-    }
-    digits
-        .bytes()
-        .try_fold(0, |number, digit| Some(number << 4 | u64::from(char::from(digit).to_digit(16)?)))
+pub(super) fn decimal<N: TryFrom<u64>>(text: &str) -> Option<N> {
+    N::try_from(parse_decimal(text)?).ok()
 }
 
 /// The context at the start of a message, `CTX 0x…`.
 pub(super) fn context(message: &str) -> Option<u64> {
-    hexadecimal(message.strip_prefix("CTX 0x")?.split(' ').next()?)
+    parse_hexadecimal(message.strip_prefix("CTX 0x")?.split(' ').next()?)
 }
 
 /// Parses `x,y,z`.

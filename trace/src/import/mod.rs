@@ -1,4 +1,4 @@
-//! [`import`]: converts text traces of other tools to a binary trace, as a stream, in parallel over files and over the
+//! Converts text traces of other tools to a binary trace, as a stream, in parallel over files and over the
 //! parts of a file.
 //!
 //! `formats.rs` lists the formats, each with a reader in its own file. Readers add kernels and instructions to a
@@ -33,27 +33,6 @@ use crate::binary::{BlockRecords, TraceError, TraceWriter};
 use warpload_binary::lines::without_mark;
 
 pub use self::error::ImportError;
-pub use self::file_list::TraceList;
-
-/// Imports a text trace: Accel-Sim's `.trace`, `.traceg` or `.tracez`, a `kernelslist.g` with all files that it lists,
-/// NVBit's mem_trace log, CUTracer's NDJSON or an export. Each may be compressed as `.gz`, `.xz` or `.zst`. Format and compression are recognized by content. Reads on at most `threads` threads and reports opened
-/// files and read bytes to `observe`.
-///
-/// # Errors
-/// Returns [`ImportError`] with file, line and column if a file cannot be read or is invalid. The
-/// trace is then incomplete.
-pub fn import<W: Write + Seek>(
-    input: &Path,
-    writer: &mut TraceWriter<W>,
-    threads: usize,
-    observe: &(dyn Fn(ImportEvent<'_>) + Sync),
-) -> Result<(), ImportError> {
-    let file =
-        File::open(input).map_err(|source| ImportError::Read { file: input.to_owned(), source })?;
-    let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
-    let seekable = file.try_clone().ok().filter(|_| is_regular);
-    import_file(file, seekable, input, writer, threads, observe)
-}
 
 /// Returns whether a text that begins with `start` is certainly a trace or a list of traces, because it has words that
 /// only one of the formats has. Text that is merely likely to be a trace, such as any other JSON, does not count.
@@ -62,23 +41,14 @@ pub fn is_certainly_text_trace(start: &[u8]) -> bool {
     formats::is_certain(without_mark(start).trim_ascii_start())
 }
 
-/// Imports the text of `input`, like [`import`]. Errors call it `name`, and the files of a list are relative to `name`.
+/// Imports the text of `input` on at most `threads` threads. Errors call it `name`, and the files of a list are relative
+/// to `name`. `file` is the regular file that `input` reads, if it is one: a format with an index then needs no copy of
+/// it. Reports opened files and read bytes to `observe`.
 ///
 /// # Errors
-/// Returns the errors of [`import`].
-pub fn import_from<W: Write + Seek>(
-    input: impl Read + Send,
-    name: &Path,
-    writer: &mut TraceWriter<W>,
-    threads: usize,
-    observe: &(dyn Fn(ImportEvent<'_>) + Sync),
-) -> Result<(), ImportError> {
-    import_file(input, None, name, writer, threads, observe)
-}
-
-/// Imports like [`import_from`]. `file` is the regular file that `input` reads, if it is one: a format with an index
-/// then needs no copy of it.
-pub(crate) fn import_file<W: Write + Seek>(
+/// Returns [`ImportError`] with file, line and column if a file cannot be read or is invalid. The trace is then
+/// incomplete.
+pub(crate) fn import<W: Write + Seek>(
     input: impl Read + Send,
     file: Option<File>,
     name: &Path,
@@ -95,8 +65,7 @@ pub(crate) fn import_file<W: Write + Seek>(
             trace.read(threads.max(1), &interner, &mut |found| import.take(found))
         }
         ImportSource::List(list) => {
-            let (list, itself) = list.read()?;
-            itself.into_iter().for_each(|itself| writer.input(itself));
+            let list = list.read()?;
             list.describe(writer);
             observe(ImportEvent::Listed(list.bytes()));
             listed::read(&list, threads.max(1), &interner, observe, |file, read| {
@@ -219,10 +188,6 @@ impl<'w, 'i, W: Write + Seek> Import<'w, 'i, W> {
                 self.writer.allocations(list);
                 Ok(())
             }
-            ImportItem::Input(input) => {
-                self.writer.input(input);
-                Ok(())
-            }
             ImportItem::EndUnknown(note) => {
                 self.writer.may_be_cut_off(note);
                 Ok(())
@@ -246,8 +211,6 @@ pub(super) type Observe<'o> = dyn Fn(ImportEvent<'_>) + Sync + 'o;
 pub enum ImportEvent<'f> {
     /// A file was opened.
     Opened(&'f Path, &'f File),
-    /// The input names this file, which may never be opened.
-    Named(&'f Path),
     /// This many further bytes will be read. Missing files of a list do not count.
     Listed(u64),
     /// This many further bytes of some file were read.
@@ -317,16 +280,16 @@ mod tests {
     /// A format needs only its file and a row in the list.
     #[test]
     fn another_format_is_one_more_row() {
-        let import = |input: &'static [u8]| {
+        let imported = |input: &'static [u8]| {
             let mut writer = TraceWriter::new(Cursor::new(Vec::new()), "a test".to_owned())?;
-            import_from(input, Path::new("file"), &mut writer, 2, &|_| ())
+            import(input, None, Path::new("file"), &mut writer, 2, &|_| ())
                 .map_err(|error| std::io::Error::other(error.to_string()))?;
             writer.finish().map(Cursor::into_inner)
         };
-        let bytes = import(b"made up:\nLDG.E\nSTS\nLDG.E\n").expect("a trace");
+        let bytes = imported(b"made up:\nLDG.E\nSTS\nLDG.E\n").expect("a trace");
         let trace = BinaryTrace::new(bytes.into()).expect("a trace");
         assert_eq!((trace.records(), trace.loads()), (3, 2));
-        let unknown = import(b"unknown").expect_err("no format").to_string();
+        let unknown = imported(b"unknown").expect_err("no format").to_string();
         assert!(unknown.contains(", a kernelslist.g of Accel-Sim or a made-up trace"), "{unknown}");
     }
 

@@ -9,13 +9,12 @@ use super::error::ImportError;
 use super::formats::{Format, FormatReader, Sign};
 use super::interner::{NameError, Refused};
 use super::lines::for_each_line;
-use super::logs::{
-    LaunchId, Launches, UNMASKED_NOTE, Unmasked, context, decimal, dimensions, hexadecimal,
-};
+use super::logs::{LaunchId, Launches, UNMASKED_NOTE, Unmasked, context, decimal, dimensions};
 use super::sink::Sink;
 use super::text::Text;
 use crate::binary::{Kernel, NO_END_MARK, NewRecord, WarpPosition};
 use warpload::lane::LANES;
+use warpload::text::parse_hexadecimal;
 
 pub(super) const FORMAT: Format =
     Format { name: "a mem_trace log of NVBit", recognize, reader: FormatReader::Trace(read) };
@@ -217,7 +216,8 @@ fn read_access<'t>(text: &'t str, addresses: &mut [u64; LANES]) -> Option<Memory
     let (head, opcode) = head.rsplit_once(" - ")?;
     let mut values = list.split_ascii_whitespace();
     for address in addresses {
-        *address = hexadecimal(values.next()?.strip_prefix("0x")?)?;
+        let digits = values.next()?.strip_prefix("0x").filter(|digits| digits.len() <= 16)?;
+        *address = parse_hexadecimal(digits)?;
     }
     if values.next().is_some() {
         return None;

@@ -9,7 +9,7 @@ use super::error::ImportError;
 use super::interner::{InternedOperation, Interner, NameError, Refused};
 use super::text::FoundCount;
 use crate::binary::{
-    BlockBuilder, BlockRecords, Kernel, MAX_BLOCK_RECORDS, NewRecord, TraceInput, WarpPosition,
+    BlockBuilder, BlockRecords, Kernel, MAX_BLOCK_RECORDS, NewRecord, WarpPosition,
 };
 
 /// The limit for bytes in open blocks, checked when the current kernel changes.
@@ -33,8 +33,6 @@ pub(super) enum ImportItem {
     EndUnknown(Option<&'static str>),
     /// Device memory allocations in the file: base and size in bytes.
     Allocations(Vec<(u64, u64)>),
-    /// The file itself, after all other items.
-    Input(TraceInput),
 }
 
 /// Collects instructions into blocks.

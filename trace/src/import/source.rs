@@ -10,10 +10,9 @@ use super::file_list::FileList;
 use super::formats::{FormatReader, IndexedReader, ListReader, TraceReader};
 use super::interner::Interner;
 use super::listed::Emit;
-use super::sink::{ImportItem, Sink};
-use super::text::{self, FoundCount, Opened, Seen, Text};
+use super::sink::Sink;
+use super::text::{self, FoundCount, Opened, Text};
 use super::{ImportEvent, formats};
-use crate::binary::TraceInput;
 use warpload_binary::file_kind::FileKind;
 use warpload_binary::lines::without_mark;
 
@@ -33,7 +32,6 @@ pub(super) struct Trace<'o> {
     read: Reader,
     is_compressed: bool,
     path: &'o Path,
-    seen: Seen,
     found: FoundCount,
 }
 
@@ -48,22 +46,13 @@ pub(super) struct List<'o> {
     text: Text<'o>,
     read: ListReader,
     path: &'o Path,
-    seen: Seen,
 }
 
 impl List<'_> {
-    /// Reads the list. Also returns the length and checksum of its own file.
-    pub(super) fn read(mut self) -> Result<(FileList, Option<TraceInput>), ImportError> {
-        let list = (self.read)(&mut self.text, self.path)?;
-        drain(&mut self.text);
-        Ok((list, self.seen.input()))
+    /// Reads the list.
+    pub(super) fn read(mut self) -> Result<FileList, ImportError> {
+        (self.read)(&mut self.text, self.path)
     }
-}
-
-/// Reads the rest of a text after its reader.
-fn drain(text: &mut Text<'_>) {
-    // After a read error the input stays unrecorded, because it was not seen whole.
-    let _ = io::copy(text, &mut io::sink());
 }
 
 impl<'o> ImportSource<'o> {
@@ -76,22 +65,20 @@ impl<'o> ImportSource<'o> {
         observe: &'o (dyn Fn(ImportEvent<'_>) + Sync),
     ) -> Result<Self, ImportError> {
         let unreadable = |source| ImportError::Read { file: path.to_owned(), source };
-        let Opened { start, failed, text, compression, seen, found } =
+        let Opened { start, failed, text, compression, found } =
             text::open(input, observe).map_err(unreadable)?;
         let start = without_mark(&start).trim_ascii_start();
-        // A trace set is JSON as well, but not a text trace.
-        let is_set = FileKind::detect(start) == Some(FileKind::TraceSet);
-        match formats::reader(start).filter(|_| !is_set) {
+        match formats::reader(start) {
             Some(FormatReader::Trace(read)) => {
                 let (read, is_compressed) = (Reader::Text(read), compression.is_some());
-                Ok(Self::Trace(Trace { text, read, is_compressed, path, seen, found }))
+                Ok(Self::Trace(Trace { text, read, is_compressed, path, found }))
             }
             Some(FormatReader::Indexed(read)) => {
                 let is_compressed = compression.is_some();
                 let read = Reader::Indexed(read, file.filter(|_| !is_compressed));
-                Ok(Self::Trace(Trace { text, read, is_compressed, path, seen, found }))
+                Ok(Self::Trace(Trace { text, read, is_compressed, path, found }))
             }
-            Some(FormatReader::List(read)) => Ok(Self::List(List { text, read, path, seen })),
+            Some(FormatReader::List(read)) => Ok(Self::List(List { text, read, path })),
             None => Err(match failed {
                 Some(source) => unreadable(source),
                 None => {
@@ -108,17 +95,6 @@ impl<'o> ImportSource<'o> {
 impl Trace<'_> {
     /// Reads the trace on at most `threads` threads.
     pub(super) fn read(
-        self,
-        threads: usize,
-        interner: &Interner,
-        emit: Emit<'_>,
-    ) -> Result<(), ImportError> {
-        let seen = self.seen.clone();
-        self.read_text(threads, interner, emit)?;
-        seen.input().map_or(Ok(()), |input| emit(ImportItem::Input(input)))
-    }
-
-    fn read_text(
         mut self,
         threads: usize,
         interner: &Interner,
@@ -134,10 +110,7 @@ impl Trace<'_> {
             Reader::Indexed(read, file) => read(text, file.take(), path, threads, &mut sink),
         };
         match read {
-            Ok(()) => {
-                drain(text);
-                sink.finish()
-            }
+            Ok(()) => sink.finish(),
             Err(error) if is_refused => Err(error),
             Err(error) => Err(self.cause(error)),
         }
@@ -149,10 +122,9 @@ impl Trace<'_> {
         let line = match error {
             ImportError::Line { line, .. } => Some(line),
             ImportError::File { .. } => None,
-            ImportError::NotAList { .. }
-            | ImportError::Read { .. }
-            | ImportError::Temporary { .. }
-            | ImportError::Write(_) => return error,
+            ImportError::Read { .. } | ImportError::Temporary { .. } | ImportError::Write(_) => {
+                return error;
+            }
         };
         if !self.is_compressed {
             return error;
@@ -168,8 +140,7 @@ impl Trace<'_> {
 fn what_else(start: &[u8], compression: Option<FileKind>, path: &Path) -> String {
     match (FileKind::detect(after_comments(start)), compression) {
         (Some(kind), Some(outer))
-            if matches!(kind, FileKind::BinaryTrace | FileKind::TraceSet)
-                || compressed::detect(start).is_some() =>
+            if kind == FileKind::BinaryTrace || compressed::detect(start).is_some() =>
         {
             format!(", not {} inside {}; {}", kind.name(), outer.name(), outer.advice())
         }

@@ -1,12 +1,11 @@
 //! [`Text`]: the decompressed text of a file.
 
 use std::io::{self, BufReader, Cursor, Read};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use super::ImportEvent;
 use super::compressed::{self, Decompressed};
-use crate::binary::TraceInput;
 use warpload_binary::file_kind::FileKind;
 
 /// The input of all readers of text traces.
@@ -28,8 +27,6 @@ pub(super) struct Opened<'o> {
     pub(super) text: Text<'o>,
     /// Its compression.
     pub(super) compression: Option<FileKind>,
-    /// The bytes read of the file.
-    pub(super) seen: Seen,
     /// The instructions found in the text.
     pub(super) found: FoundCount,
 }
@@ -86,7 +83,7 @@ impl<R: Read> Read for Proportionate<R> {
         let read = self.text.read(buffer)?;
         self.bytes += read as u64;
         if self.bytes > ANY_TEXT {
-            check_proportion(self.bytes, self.seen.length(), self.found.get())?;
+            check_proportion(self.bytes, self.seen.0.load(Ordering::Relaxed), self.found.get())?;
         }
         Ok(read)
     }
@@ -117,7 +114,6 @@ pub(super) fn open<'o>(
         failed,
         text: BufReader::with_capacity(BUFFER, Box::new(plain)),
         compression,
-        seen,
         found,
     })
 }
@@ -129,44 +125,15 @@ struct Observed<'o, R> {
     seen: Seen,
 }
 
-/// The bytes read of an input so far, shared between threads.
+/// The number of bytes read of an input so far, shared between threads.
 #[derive(Clone, Default)]
-pub(super) struct Seen(Arc<Mutex<SeenBytes>>);
-
-#[derive(Default)]
-struct SeenBytes {
-    length: u64,
-    crc: crc32fast::Hasher,
-    is_all: bool,
-}
-
-impl Seen {
-    fn add(&self, bytes: &[u8]) {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.length += bytes.len() as u64;
-        seen.crc.update(bytes);
-        seen.is_all |= bytes.is_empty();
-    }
-
-    fn length(&self) -> u64 {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).length
-    }
-
-    /// The whole input's length and checksum, once it was read to the end.
-    pub(super) fn input(&self) -> Option<TraceInput> {
-        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let crc = seen.crc.clone().finalize();
-        seen.is_all.then_some(TraceInput { length: seen.length, crc })
-    }
-}
+struct Seen(Arc<AtomicU64>);
 
 impl<R: Read> Read for Observed<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
         (self.observe)(ImportEvent::Read(read as u64));
-        if !buffer.is_empty() {
-            self.seen.add(&buffer[..read]);
-        }
+        self.seen.0.fetch_add(read as u64, Ordering::Relaxed);
         Ok(read)
     }
 }

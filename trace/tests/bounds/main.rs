@@ -6,13 +6,14 @@ mod counts;
 mod peak;
 
 use std::fs::File;
-use std::io::{Cursor, Write};
+use std::io::{Cursor, Seek, Write};
+use std::num::NonZero;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 
 use warpload::lane::LANES;
 use warpload::memory::Arena;
-use warpload_trace::{BinaryTrace, ImportError, TraceWriter, import_from};
+use warpload_trace::{BinaryTrace, ImportError, ImportOptions, TraceSource};
 
 /// What is allocated is counted for the whole process, so that one test runs at a time.
 fn alone() -> MutexGuard<'static, ()> {
@@ -24,15 +25,27 @@ fn mib(bytes: usize) -> usize {
     bytes >> 20
 }
 
+fn import_into(
+    source: TraceSource<'_>,
+    output: impl Write + Seek,
+    threads: usize,
+) -> Result<(), ImportError> {
+    source.import_into(output, &ImportOptions::new(NonZero::new(threads).unwrap()), &())
+}
+
+fn stream<'b>(bytes: &'b [u8], name: &str) -> TraceSource<'b> {
+    TraceSource::from_stream(bytes, Path::new(name)).unwrap()
+}
+
 /// Imports what is compressed, as one would a file from somewhere.
 fn import(text: impl Fn(&mut dyn Write)) -> (Result<Vec<u8>, ImportError>, usize) {
     let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
     text(&mut encoder);
     let compressed = encoder.finish().unwrap();
     peak::during(|| {
-        let mut writer = TraceWriter::new(Cursor::new(Vec::new()), "a test".to_owned()).unwrap();
-        import_from(&compressed[..], Path::new("names.zst"), &mut writer, 1, &|_| {})?;
-        Ok(writer.finish().unwrap().into_inner())
+        let mut output = Cursor::new(Vec::new());
+        import_into(stream(&compressed, "names.zst"), &mut output, 1)?;
+        Ok(output.into_inner())
     })
 }
 
@@ -93,11 +106,8 @@ fn different_names_of_several_files_are_refused_together() {
     }
     std::fs::write(folder.path().join("kernelslist.g"), list).unwrap();
     let path = folder.path().join("kernelslist.g");
-    let (result, peak) = peak::during(|| {
-        let output = Cursor::new(Vec::new());
-        let mut writer = TraceWriter::new(output, "a test".to_owned()).unwrap();
-        warpload_trace::import(&path, &mut writer, 1, &|_| {})
-    });
+    let (result, peak) =
+        peak::during(|| import_into(TraceSource::open(&path, &())?, Cursor::new(Vec::new()), 1));
     let error = result.unwrap_err().to_string();
     let expected = ":1: the different names of this trace take more than 67108864 bytes";
     assert!(error.contains("2.trace.zst:1") && error.ends_with(expected), "{error}");
@@ -171,10 +181,9 @@ fn import_list(folder: &Path, list: &str, threads: usize) -> (Result<Vec<u8>, Im
     let path = folder.join("kernelslist.g");
     std::fs::write(&path, list).unwrap();
     peak::during(|| {
-        let output = Cursor::new(Vec::new());
-        let mut writer = TraceWriter::new(output, "a test".to_owned()).unwrap();
-        warpload_trace::import(&path, &mut writer, threads, &|_| {})?;
-        Ok(writer.finish().unwrap().into_inner())
+        let mut output = Cursor::new(Vec::new());
+        import_into(TraceSource::open(&path, &())?, &mut output, threads)?;
+        Ok(output.into_inner())
     })
 }
 
@@ -259,9 +268,7 @@ fn a_long_text_on_many_threads() {
     for count in [400_000, 1_600_000] {
         let text = text(count);
         let ((), peak) = peak::during(|| {
-            let mut writer = TraceWriter::new(Discarded, "a test".to_owned()).unwrap();
-            import_from(text.as_bytes(), Path::new("text"), &mut writer, 8, &|_| {}).unwrap();
-            writer.finish().unwrap();
+            import_into(stream(text.as_bytes(), "text"), Discarded, 8).unwrap();
         });
         // 16 pieces of 128 KiB, with the ends of their fields and their loads.
         assert!(mib(peak) < 40, "{count} lines: {} MiB", mib(peak));
@@ -311,12 +318,10 @@ fn a_long_text_in_a_small_compressed_file() {
         let file = [start, part.repeat(4)].concat();
         assert!(file.len() < 1 << 18, "compression {compression}: {} bytes", file.len());
         let (result, peak) = peak::during(|| {
-            let output = Cursor::new(Vec::new());
-            let mut writer = TraceWriter::new(output, "a test".to_owned()).unwrap();
-            import_from(&file[..], Path::new("long"), &mut writer, 2, &|_| {})?;
-            Ok::<_, ImportError>(writer.finish().unwrap())
+            let mut output = Cursor::new(Vec::new());
+            import_into(stream(&file, "long"), &mut output, 2).map(|()| output.into_inner())
         });
-        let trace = BinaryTrace::new(Arena::from(result.unwrap().into_inner())).unwrap();
+        let trace = BinaryTrace::new(Arena::from(result.unwrap())).unwrap();
         assert_eq!(trace.contents().kernels.len(), 1);
         assert!(mib(peak) < 16, "compression {compression}: {} MiB", mib(peak));
     }
@@ -408,10 +413,7 @@ fn tracez(frames: u32, lines: u32) -> Vec<u8> {
 #[test]
 fn large_frames_of_a_tracez() {
     let _alone = alone();
-    let import = |file: &[u8]| {
-        let mut writer = TraceWriter::new(Cursor::new(Vec::new()), "a test".to_owned()).unwrap();
-        import_from(file, Path::new("a.tracez"), &mut writer, 8, &|_| {})
-    };
+    let import = |file: &[u8]| import_into(stream(file, "a.tracez"), Cursor::new(Vec::new()), 8);
     let file = tracez(16, (15 << 20) / 33);
     assert!(file.len() < 1 << 20, "{} bytes", file.len());
     let (imported, peak) = peak::during(|| import(&file));
@@ -432,8 +434,7 @@ fn a_text_without_instructions_in_a_small_compressed_file() {
     let part = zstd::encode_all(line.repeat(256).as_bytes(), 1).unwrap();
     let import = |parts: usize| {
         let file = [start.clone(), part.repeat(parts)].concat();
-        let mut writer = TraceWriter::new(Discarded, "a test".to_owned()).unwrap();
-        import_from(&file[..], Path::new("names.zst"), &mut writer, 2, &|_| {}).map_err(|error| {
+        import_into(stream(&file, "names.zst"), Discarded, 2).map_err(|error| {
             let cause = std::error::Error::source(&error).map(ToString::to_string);
             cause.unwrap_or_default()
         })

@@ -1,13 +1,14 @@
 //! Traces that say the same have one content hash.
 
 use std::io::Cursor;
+use std::num::NonZero;
 use std::path::Path;
 
 use warpload_trace::binary::PtxPlace;
-use warpload_trace::{Compression, Kernel, TraceWriter, export_jsonl, import, import_from};
+use warpload_trace::{Compression, ImportOptions, Kernel, TraceSource, TraceWriter, export_jsonl};
 
 use crate::random::Random;
-use crate::samples::{Form, Item, Record, open, write_with};
+use crate::samples::{Form, Item, Record, imported as imported_stream, open, write_with};
 
 #[test]
 fn exports_and_compression_keep_the_content_hash() {
@@ -20,19 +21,18 @@ fn exports_and_compression_keep_the_content_hash() {
             continue;
         }
         let imported = |compression| {
-            let output = Cursor::new(Vec::new());
-            let mut writer =
-                TraceWriter::with_compression(output, "a test".to_owned(), compression).unwrap();
-            import(&path, &mut writer, 2, &|_| {}).unwrap();
-            open(&writer.finish().unwrap().into_inner())
+            let mut output = Cursor::new(Vec::new());
+            let options = ImportOptions::new(NonZero::new(2).unwrap()).compression(compression);
+            let source = TraceSource::open(&path, &()).unwrap();
+            source.import_into(&mut output, &options, &()).unwrap();
+            open(&output.into_inner())
         };
         let trace = imported(Compression::default());
         assert_eq!(imported(Compression::None).content_hash(), trace.content_hash(), "{name}");
         let mut lines = Vec::new();
         export_jsonl(&trace, &mut lines, |_| ()).unwrap();
-        let mut writer = TraceWriter::new(Cursor::new(Vec::new()), "another".to_owned()).unwrap();
-        import_from(&lines[..], Path::new("export"), &mut writer, 2, &|_| {}).unwrap();
-        let again = open(&writer.finish().unwrap().into_inner());
+        let source = TraceSource::from_stream(&lines[..], Path::new("export")).unwrap();
+        let again = open(&imported_stream(source, 2).unwrap());
         assert_eq!(again.content_hash(), trace.content_hash(), "{name}");
         samples += 1;
     }
@@ -43,8 +43,9 @@ fn exports_and_compression_keep_the_content_hash() {
 #[test]
 fn an_export_of_long_lists_is_imported_again() {
     let long = |i: u32| format!("{i}{}", "\u{1b}".repeat(60 << 10));
-    let writer = || TraceWriter::new(Cursor::new(Vec::new()), "a test".to_owned()).unwrap();
-    let mut first = writer();
+    // An import names itself and the export.
+    let source = format!("warpload {}, from export", env!("CARGO_PKG_VERSION"));
+    let mut first = TraceWriter::new(Cursor::new(Vec::new()), source).unwrap();
     (0..30).for_each(|i| first.tool(&long(i)));
     (0..30).for_each(|i| first.note(&long(100 + i)));
     first.allocations((0..100_000).map(|i| (0x7f00_0000_0000 + (i << 20), 1 << 20)));
@@ -64,9 +65,8 @@ fn an_export_of_long_lists_is_imported_again() {
     let mut lines = Vec::new();
     export_jsonl(&trace, &mut lines, |_| ()).unwrap();
     assert!(lines.split(|byte| *byte == b'\n').all(|line| line.len() < 1 << 20));
-    let mut again = writer();
-    import_from(&lines[..], Path::new("export"), &mut again, 1, &|_| {}).unwrap();
-    let again = open(&again.finish().unwrap().into_inner());
+    let source = TraceSource::from_stream(&lines[..], Path::new("export")).unwrap();
+    let again = open(&imported_stream(source, 1).unwrap());
     assert_eq!(again.contents(), trace.contents());
 }
 

@@ -2,22 +2,29 @@
 
 use std::fs;
 use std::io::Cursor;
+use std::num::NonZero;
 use std::path::Path;
 
 use warpload::lane::LaneMask;
 use warpload::memory::{AddressSpace, Arena};
 use warpload_trace::{
-    BinaryTrace, Compression, ImportError, Kernel, MemoryOperation, NewRecord, OperationKind,
-    RecordAddresses, TraceWriter, WarpPosition, import,
+    BinaryTrace, Compression, ImportError, ImportOptions, Kernel, MemoryOperation, NewRecord,
+    OperationKind, RecordAddresses, TraceSource, TraceWriter, WarpPosition,
 };
 
 use crate::random::Random;
 
 /// Imports a file with as many threads.
 pub(crate) fn import_file(path: &Path, threads: usize) -> Result<Vec<u8>, ImportError> {
-    let mut writer = TraceWriter::new(Cursor::new(Vec::new()), "a test".to_owned()).unwrap();
-    import(path, &mut writer, threads, &|_| {})?;
-    Ok(writer.finish().unwrap().into_inner())
+    imported(TraceSource::open(path, &())?, threads)
+}
+
+/// Imports a source with as many threads.
+pub(crate) fn imported(source: TraceSource<'_>, threads: usize) -> Result<Vec<u8>, ImportError> {
+    let mut output = Cursor::new(Vec::new());
+    let options = ImportOptions::new(NonZero::new(threads).unwrap());
+    source.import_into(&mut output, &options, &())?;
+    Ok(output.into_inner())
 }
 
 /// Imports text as the file `trace` of a folder that goes away; checks that the number of threads

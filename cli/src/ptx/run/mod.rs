@@ -152,7 +152,7 @@ pub(crate) fn execute(
     destination::check_apart(outputs.clone())?;
     each_module(&arguments.files, progress, output, single, |file, output| {
         let machine = match &arguments.image {
-            Some(manifest) => trace::open_machine(manifest)?.0,
+            Some(manifest) => trace::open_machine(manifest)?,
             None => Machine::default(),
         };
         let function = match &arguments.function {

@@ -120,7 +120,7 @@ const MODULE: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .e
 
 /// A way to call each subcommand, which then writes to standard output. `FOLDER` is a folder with a summary.
 #[cfg(unix)]
-const EVERY_SUBCOMMAND: [&[&str]; 32] = [
+const EVERY_SUBCOMMAND: [&[&str]; 30] = [
     &["decode", CUBIN],
     &["decode", "--list", "tests/data/fatbins/plain.fatbin"],
     &["decode", "--stats", CUBIN],
@@ -134,13 +134,11 @@ const EVERY_SUBCOMMAND: [&[&str]; 32] = [
     &["answer"],
     &["run", "tests/data/cmd/one.json"],
     &["import", "traces/rows-kernel-1.traceg", "-o", "FOLDER/rows.wlt"],
-    &["set", "traces/generic.wlt", "-o", "FOLDER/set.json"],
     &["export", "traces/generic.wlt", "-o", "-"],
     &["info", "traces/generic.wlt"],
     &["replay", "traces/generic.wlt"],
     &["replay", "traces/generic.wlt", "--format", "csv"],
     &["merge", "tests/data/cmd/shard-0.json", "tests/data/cmd/shard-1.json"],
-    &["plan", "traces/generic.wlt", "--shards", "2"],
     &["compare", "FOLDER/summary", "FOLDER/summary"],
     &["banks", "lane * 16"],
     &["ptx", "check", "tests/data/ptx/legal.ptx"],

@@ -44,7 +44,9 @@ fn assert_balanced(html: &str) {
         let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap();
         if let Some(closed) = tag.strip_prefix('/') {
             assert_eq!(open.pop(), Some(closed));
-        } else if !(tag.starts_with('!') || tag.ends_with('/') || ["meta", "input", "br"].contains(&name))
+        } else if !(tag.starts_with('!')
+            || tag.ends_with('/')
+            || ["meta", "input", "br"].contains(&name))
         {
             open.push(name);
             if name == "script" || name == "style" {

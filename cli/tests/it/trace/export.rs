@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::io::Cursor;
+use std::num::NonZero;
 use std::path::Path;
 
-use warpload_trace::{TraceWriter, import_from};
+use warpload_trace::{ImportOptions, TraceSource};
 
 use crate::common::{file, succeeded};
 use crate::trace::command::{command, warpload};
@@ -94,8 +95,9 @@ fn damaged_exports_are_refused() {
     }
     for (end, _) in good.char_indices().filter(|(at, _)| *at > 10) {
         let cut = &good[..end];
-        let mut writer = TraceWriter::new(Cursor::new(Vec::new()), String::new()).unwrap();
-        import_from(cut.as_bytes(), Path::new("cut"), &mut writer, 1, &|_| ()).unwrap_err();
+        let source = TraceSource::from_stream(cut.as_bytes(), Path::new("cut")).unwrap();
+        let options = ImportOptions::new(NonZero::<usize>::MIN);
+        source.import_into(Cursor::new(Vec::new()), &options, &()).unwrap_err();
         // By the command too, here and there.
         if end % 50 == 0 {
             refused(cut);

@@ -18,8 +18,7 @@ mod kill;
 mod memory;
 #[cfg(unix)]
 mod outputs;
-#[cfg(unix)]
-mod sets;
+mod shards;
 #[cfg(target_os = "linux")]
 mod threads;
 mod values;

@@ -63,23 +63,18 @@ fn no_output_replaces_an_input() {
     assert_eq!(ran.status, 0, "{}", ran.stderr);
 }
 
-/// Files that a list or a set names are inputs, also those that this run does not read.
+/// Files that a list names are inputs.
 #[test]
 fn files_that_inputs_name_are_not_replaced() {
     let folder = Folder::new();
-    fs::copy(folder.at("a.traceg"), folder.at("part-0000.wlt")).unwrap();
-    fs::write(folder.at("two.g"), "a.traceg\npart-0000.wlt\n").unwrap();
-    fs::create_dir(folder.at("p")).unwrap();
-    fs::copy(folder.at("b.wlt"), folder.at("c.wlt")).unwrap();
-    let ran = folder.run(&["set", "b.wlt", "c.wlt", "-o", "set.json"], b"");
-    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    fs::copy(folder.at("a.traceg"), folder.at("c.traceg")).unwrap();
+    fs::write(folder.at("two.g"), "a.traceg\nc.traceg\n").unwrap();
     let before = folder.contents();
-    let shard = ["replay", "set.json", "--shard", "0/2", "--format", "json"];
     for arguments in [
-        &["import", "two.g", "--only", "0", "-o", "part-0000.wlt"][..],
-        &["import", "two.g", "--split", "--threads", "1", "-o", "."],
-        &[&shard[..], &["-o", "c.wlt"]].concat(),
-        &[&shard[..], &["-o", "/dev/null", "--html", "c.wlt"]].concat(),
+        &["import", "two.g", "-o", "c.traceg"][..],
+        &["replay", "two.g", "-o", "c.traceg"],
+        &["replay", "two.g", "-o", "/dev/null", "--html", "c.traceg"],
+        &["export", "two.g", "-o", "c.traceg"],
     ] {
         let ran = folder.run(arguments, b"");
         assert_eq!((ran.status, &*ran.stdout), (2, ""), "{arguments:?}: {}", ran.stderr);
@@ -194,22 +189,6 @@ fn modes_are_kept_and_read_only_files_are_refused() {
         }
         fs::set_permissions(folder.at("out.wlt"), fs::Permissions::from_mode(0o600)).unwrap();
         assert_eq!(fs::read(folder.at("out.wlt")).unwrap(), b"old");
-    }
-}
-
-/// The set that was there is gone before the first part changes.
-#[test]
-fn a_split_keeps_the_modes_of_its_files() {
-    let folder = Folder::new();
-    let split = ["import", "kernelslist.g", "--split", "-o", "parts"];
-    assert_eq!(folder.run(&split, b"").status, 0);
-    let files = ["parts/part-0000.wlt", "parts/trace.set.json"];
-    for file in files {
-        fs::set_permissions(folder.at(file), fs::Permissions::from_mode(0o640)).unwrap();
-    }
-    assert_eq!(folder.run(&split, b"").status, 0);
-    for file in files {
-        assert_eq!(fs::metadata(folder.at(file)).unwrap().mode() & 0o777, 0o640, "{file}");
     }
 }
 

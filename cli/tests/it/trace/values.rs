@@ -100,7 +100,10 @@ fn expected_values_that_hold() {
     let ran = folder.replay();
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     let summary = folder.summary();
-    assert_eq!((&summary["loads"]["values"]["checked"], &summary["loads"]["values"]["mismatches"]), (&json!(2), &json!(0)));
+    assert_eq!(
+        (&summary["loads"]["values"]["checked"], &summary["loads"]["values"]["mismatches"]),
+        (&json!(2), &json!(0))
+    );
     assert_eq!(summary["first_mismatches"], json!([]));
 }
 
@@ -126,7 +129,10 @@ fn expected_values_that_do_not_hold() {
     let ran = folder.replay();
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     let summary = folder.summary();
-    assert_eq!((&summary["loads"]["values"]["checked"], &summary["loads"]["values"]["mismatches"]), (&json!(2), &json!(2)));
+    assert_eq!(
+        (&summary["loads"]["values"]["checked"], &summary["loads"]["values"]["mismatches"]),
+        (&json!(2), &json!(2))
+    );
     let first = &summary["first_mismatches"];
     assert_eq!(
         *first,

@@ -31,11 +31,6 @@ from tests/data/cmd/*.wlt traces/generic.wlt
 replay FILE --format json
 export FILE -o -
 info FILE
-# trace sets, checksum
-from fuzz/seeds/trace_set_does_not_panic/two.set.json
-beside traces/generic.wlt tests/data/cmd/example.wlt
-replay FILE --format json
-info FILE
 # text traces
 from tests/data/cmd/*.traceg tests/data/report/*.traceg tests/independent/*.traceg \
     tests/data/traces2/*.traceg tests/independent/handwritten.trace traces/bfs-v3-kernel-14.traceg
@@ -194,9 +189,8 @@ const PREPARE: [&str; 4] = [
     "replay trace --format json --shard 1/3 -o 1",
     "replay trace --format json --shard 2/3 -o 2",
 ];
-const WORK: [&str; 6] = [
+const WORK: [&str; 5] = [
     "import list.g -o OUT",
-    "import list.g --split -o OUT",
     "replay trace --format json -o OUT",
     "replay trace --html OUT",
     "merge 0 1 2 -o OUT",

@@ -1,8 +1,7 @@
-"""The tasks of a plan: making, submitting and running them."""
+"""The tasks of a replay: submitting and running them."""
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -11,90 +10,50 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from .._errors import Error
-from ._place import Place
+from ._source import Source, remove
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
 
-class Task(TypedDict):
-    """One line of ``warpload plan``."""
-
-    step: str
-    argv: list[str]
-    inputs: list[str]
-    output: str
-    level: int
-
-
-@dataclass(frozen=True)
-class Work:
-    """A kind of work that can be planned."""
-
-    #: The suffix of the name of the outputs' folder.
-    suffix: str
-    #: The possible last steps of a plan, and its source.
-    steps: tuple[str, ...]
-    source: str
-
-
-IMPORT = Work(".traces", ("set",), "a kernelslist.g")
-REPLAY = Work(".replay", ("replay", "merge"), "a trace set or a binary trace")
-
-
-def run(
-    work: Work,
-    source: str | os.PathLike[str],
-    folder: str | os.PathLike[str] | None,
-    options: list[str],
-    client: Client,
-    retries: int,
-    progress: Callable[[int, int], object] | None,
-) -> tuple[Place, str]:
-    """Plans `work` on `source` and has `client` do it.
-
-    Returns the place of the files, and the plan's name for the last one.
-    """
-    place = Place.of(os.fspath(source), None if folder is None else os.fspath(folder), work.suffix)
-    tasks = plan(place, options)
-    if not tasks or tasks[-1]["step"] not in work.steps:
-        raise Error(f"{place.input}: expected {work.source}", kind="input")
-    for task in tasks:
-        for path in task["inputs"]:
-            place.url(path)
-    # Dask answers from memory if it still holds a key, so each run has keys of its own.
-    name = uuid.uuid4().hex
-    futures: dict[str, Future[str | Refused]] = {}
-    for number, task in enumerate(tasks):
-        futures[task["output"]] = client.submit(
-            run_task,
-            task,
-            place,
-            [futures[path] for path in task["inputs"] if path in futures],
-            key=f"warpload-{task['step']}-{name}-{number}",
-            retries=retries,
-        )
-    wait_for(list(futures.values()), progress)
-    return place, tasks[-1]["output"]
-
-
 def replay(
-    source: str | os.PathLike[str],
-    folder: str | os.PathLike[str] | None,
+    trace: str,
     options: list[str],
     client: Client,
     shards: int | None,
+    fan_in: int,
     retries: int,
     progress: Callable[[int, int], object] | None,
-) -> str:
-    """Replays `source` in shards, and returns the merged summary."""
+) -> bytes:
+    """Replays `trace` in shards on the workers of `client`, and returns the merged summary."""
     shards = default_shards(client) if shards is None else shards
-    options = [f"--shards={shards}", *options]
-    place, merged = run(REPLAY, source, folder, options, client, retries, progress)
-    return place.read(merged)
+    for name, number, least in (("shards", shards, 1), ("fan_in", fan_in, 2)):
+        if number < least:
+            raise Error(f"{name}: {number}; expected at least {least}", kind="argument")
+    source = Source.of(trace)
+    # Dask answers from memory if it still holds a key, so each run has keys of its own.
+    run = uuid.uuid4().hex
+    tasks: list[Future[bytes | Refused]] = []
+
+    def submit(work: Callable[..., bytes | Refused], *arguments: object) -> Future[bytes | Refused]:
+        key = f"warpload-{work.__name__}-{run}-{len(tasks)}"
+        tasks.append(client.submit(work, *arguments, key=key, retries=retries))
+        return tasks[-1]
+
+    level = [submit(replay_shard, source, run, f"{i}/{shards}", options) for i in range(shards)]
+    while len(level) > fan_in:
+        groups = [level[at : at + fan_in] for at in range(0, len(level), fan_in)]
+        level = [submit(merge, group, True) if len(group) > 1 else group[0] for group in groups]
+    result = submit(merge, level, False)
+    try:
+        wait_for(tasks, progress)
+        return taken(result.result())
+    finally:
+        if not source.local:
+            client.run(remove, run, on_error="ignore")
 
 
 def default_shards(client: Client) -> int:
@@ -105,27 +64,17 @@ def default_shards(client: Client) -> int:
     return threads
 
 
-def plan(place: Place, options: list[str]) -> list[Task]:
-    """The tasks for the input of `place`, in an order that works, the final one last."""
-    with place.planning() as (source, folder, directory):
-        argv = ["warpload", "plan", "-o", folder, "--format=json", *options, "--", source]
-        status, output, messages = command(argv, directory)
-        if status != 0:
-            raise Error(messages, kind="input" if status == REFUSED else "system")
-        return [json.loads(line) for line in output.splitlines()]
-
-
 def wait_for(
-    futures: list[Future[str | Refused]], progress: Callable[[int, int], object] | None
+    futures: list[Future[bytes | Refused]], progress: Callable[[int, int], object] | None
 ) -> None:
     """Waits for all futures. If one fails, cancels the others and raises its exception."""
     from distributed import as_completed
 
     try:
         for done, future in enumerate(as_completed(futures), 1):
-            result = future.result()
-            if isinstance(result, Refused):
-                raise Error(result.message, kind="input")
+            # Summaries stay on the workers.
+            if future.type is not bytes:
+                taken(future.result())
             if progress is not None:
                 progress(done, len(futures))
     except BaseException:
@@ -138,45 +87,50 @@ class Refused:
     """Why a task was refused. It is a result rather than an exception, because Dask would try again after one."""
 
     message: str
+    kind: str
 
 
-def run_task(task: Task, place: Place, before: list[str | Refused]) -> str | Refused:
-    """Runs `task` on a worker after `before`, when their outputs exist. Returns its output."""
-    for result in before:
-        if isinstance(result, Refused):
-            return result
-    if place.local:
-        return do(task, None) or task["output"]
-    if not place.holds(task["output"]):
-        from distributed import get_worker
-
-        with tempfile.TemporaryDirectory(dir=get_worker().local_directory) as scratch:
-            for path in task["inputs"]:
-                place.stage(path, scratch)
-            Path(scratch, task["output"]).parent.mkdir(exist_ok=True)
-            if refused := do(task, scratch):
-                return refused
-            place.publish(task["output"], scratch)
-    return task["output"]
+def taken(result: bytes | Refused) -> bytes:
+    """The summary of a task that was not refused."""
+    if isinstance(result, Refused):
+        raise Error(result.message, kind=result.kind)
+    return result
 
 
-#: The exit status of a task's process if the command refuses its input (`EX_DATAERR`). Other failures, such as errors
-#: of the system and signals, may not happen on the next try.
-REFUSED = 65
+def replay_shard(source: Source, run: str, shard: str, options: list[str]) -> bytes | Refused:
+    """Replays a shard on a worker, and returns its summary."""
+    return do(["replay", f"--shard={shard}", "--format=json", *options, "--", source.file(run)])
 
 
-def do(task: Task, directory: str | None) -> Refused | None:
-    """Runs the command of `task`, in `directory` if there is one.
+def merge(summaries: list[bytes | Refused], partial: bool) -> bytes | Refused:
+    """Merges summaries on a worker: neighbours into one of all their shards, or all into the whole."""
+    with tempfile.TemporaryDirectory() as folder:
+        names = []
+        for number, summary in enumerate(summaries):
+            if isinstance(summary, Refused):
+                return summary
+            Path(folder, f"{number}.json").write_bytes(summary)
+            names.append(f"{number}.json")
+        return do(["merge", *(["--partial"] if partial else []), *names], folder)
+
+
+#: The exit statuses of a task's process if the command ends with status 1, and if it refuses its input (`EX_DATAERR`).
+#: Other failures, such as errors of the system and signals, may not happen on the next try.
+FAILED, REFUSED = 64, 65
+
+
+def do(arguments: list[str], folder: str | None = None) -> bytes | Refused:
+    """Runs the command, in `folder` if there is one, and returns its output.
 
     Returns the reason if the command refuses its input. Raises if trying again may succeed.
     """
-    status, _, messages = command(task["argv"], directory)
+    status, output, messages = command(arguments, folder)
     # Status 1 with an output is a result: some values are not the expected ones.
-    if status == 0 or (status == 1 and Path(directory or "", task["output"]).is_file()):
-        return None
-    if status == REFUSED:
-        return Refused(messages)
-    raise Error(messages or f"{' '.join(task['argv'])}: exit status {status}", kind="system")
+    if status == 0 or (status == FAILED and output):
+        return output
+    if status in (FAILED, REFUSED):
+        return Refused(messages, "selection" if status == FAILED else "input")
+    raise Error(messages or f"warpload {' '.join(arguments)}: exit status {status}", kind="system")
 
 
 def end() -> int:
@@ -184,22 +138,21 @@ def end() -> int:
     from ..__main__ import run
 
     status, is_system_error = run()
-    return REFUSED if status == 2 and not is_system_error else status
+    return {0: 0, 1: FAILED, 2: 2 if is_system_error else REFUSED}.get(status, status)
 
 
-def command(argv: list[str], directory: str | None) -> tuple[int, str, str]:
+def command(arguments: list[str], folder: str | None) -> tuple[int, bytes, str]:
     """Runs the command and returns its exit status, its output, and its messages.
 
     It runs in a process of its own, because a mapped trace that becomes shorter ends the process.
     """
-    # Not `-m`, because files in the directory could then take the place of modules.
+    # Not `-m`, because files in the folder could then take the place of modules.
     start = "import sys; sys.path.pop(0); from warpload.cluster._tasks import end; sys.exit(end())"
     done = subprocess.run(
-        [sys.executable, "-c", start, *argv[1:]],
-        cwd=directory,
+        [sys.executable, "-c", start, *arguments],
+        cwd=folder,
         env={**os.environ, "PYTHONSAFEPATH": ""},
         capture_output=True,
-        encoding="utf-8",
-        errors="replace",
     )
-    return done.returncode, done.stdout, done.stderr.strip().removeprefix("error: ")
+    messages = done.stderr.decode(errors="replace")
+    return done.returncode, done.stdout, messages.strip().removeprefix("error: ")

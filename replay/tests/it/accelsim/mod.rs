@@ -6,7 +6,6 @@ mod lines;
 mod samples;
 mod tracez;
 
-use std::io::Cursor;
 use std::path::Path;
 
 use crate::model::{add_footprints, of_model};
@@ -14,26 +13,25 @@ use crate::replays::loads_alone;
 use serde_json::Value;
 use warpload::memory::Fill;
 use warpload_replay::{ReplayData, ReplayOptions, replay};
-use warpload_trace::{BinaryTrace, ImportError, TraceWriter, import, import_from};
+use warpload_trace::{BinaryTrace, ImportError, TraceSource};
 
-type Writer = TraceWriter<Cursor<Vec<u8>>>;
+use crate::samples::imported as import_from_source;
 
 fn imported(
-    import: impl FnOnce(&mut Writer) -> Result<(), ImportError>,
+    source: Result<TraceSource<'_>, ImportError>,
+    threads: usize,
 ) -> Result<BinaryTrace, String> {
-    let mut writer = TraceWriter::new(Cursor::new(Vec::new()), "a test".to_owned()).unwrap();
-    import(&mut writer).map_err(|error| error.to_string())?;
-    let bytes = writer.finish().unwrap().into_inner();
-    Ok(BinaryTrace::new(bytes.into()).unwrap())
+    let bytes = source.and_then(|source| import_from_source(source, threads));
+    Ok(BinaryTrace::new(bytes.map_err(|error| error.to_string())?.into()).unwrap())
 }
 
 pub(crate) fn file(path: &Path, threads: usize) -> Result<BinaryTrace, String> {
-    imported(|writer| import(path, writer, threads, &|_| ()))
+    imported(TraceSource::open(path, &()), threads)
 }
 
 /// Imports what comes from a pipe named `text`.
 pub(crate) fn bytes(bytes: &[u8], threads: usize) -> Result<BinaryTrace, String> {
-    imported(|writer| import_from(bytes, Path::new("text"), writer, threads, &|_| ()))
+    imported(TraceSource::from_stream(bytes, Path::new("text")), threads)
 }
 
 /// Returns the counts of a replay with a fill, under the keys of the models.

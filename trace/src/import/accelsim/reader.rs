@@ -9,9 +9,11 @@ use super::pieces::{ParsedPiece, Piece, PieceReader, Pieces};
 use super::scan::Tokens;
 use crate::binary::{Kernel, NO_END_MARK};
 use crate::import::error::ImportError;
+use crate::import::logs::decimal;
 use crate::import::sink::Sink;
 use crate::import::text::Text;
 use crate::ordered::{self, Chunk};
+use warpload::text::parse_hexadecimal;
 use warpload_binary::lines::Lines;
 
 /// Reads the lines before the first instruction itself, and the rest in pieces.
@@ -322,13 +324,13 @@ fn version(value: &str) -> Result<Version, String> {
 fn dimensions(value: &str) -> Result<[u32; 3], String> {
     let inner = value.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     let numbers: Option<Vec<u32>> =
-        inner.and_then(|inner| inner.split(',').map(|n| n.trim().parse().ok()).collect());
+        inner.and_then(|inner| inner.split(',').map(|n| decimal(n.trim())).collect());
     numbers
         .and_then(|numbers| <[u32; 3]>::try_from(numbers).ok())
         .ok_or_else(|| "expected `(x,y,z)`".to_owned())
 }
 
 fn hexadecimal(value: &str) -> Result<u64, String> {
-    u64::from_str_radix(value.strip_prefix("0x").unwrap_or(value), 16)
-        .map_err(|_| "expected a hexadecimal number of at most 64 bits".to_owned())
+    parse_hexadecimal(value.strip_prefix("0x").unwrap_or(value))
+        .ok_or_else(|| "expected a hexadecimal number of at most 64 bits".to_owned())
 }

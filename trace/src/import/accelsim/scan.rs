@@ -8,6 +8,7 @@ use super::eight::Eight;
 use super::line::LineReader;
 use crate::import::error::ImportError;
 use warpload::simd::level;
+use warpload::text::{parse_decimal, parse_hexadecimal};
 
 /// A line, from which fields are taken from left to right.
 pub(super) trait Scan<'t> {
@@ -481,36 +482,10 @@ impl<'t> Scan<'t> for Tokens<'t, '_> {
     }
 }
 
-/// The value of each hexadecimal digit by its byte; 255 for other bytes.
-const DIGITS: [u8; 256] = {
-    let mut digits = [255; 256];
-    let mut value = 0;
-    while value < 16 {
-        digits[b"0123456789abcdef"[value] as usize] = value as u8;
-        digits[b"0123456789ABCDEF"[value] as usize] = value as u8;
-        value += 1;
-    }
-    digits
-};
-
 /// Parses an unsigned number of at most 64 bits in radix 10 or 16.
-#[inline]
 fn number(digits: &[u8], radix: u64) -> Option<u64> {
-    let value_of = |digit: &u8| u64::from(DIGITS[usize::from(*digit)]);
-    let mut value = 0u64;
-    // Cannot overflow, since 15 digits of either radix are below 2^60. Almost all numbers are that short.
-    if (1..=15).contains(&digits.len()) {
-        let mut is_wrong = false;
-        for digit in digits.iter().map(value_of) {
-            is_wrong |= digit >= radix;
-            value = value.wrapping_mul(radix).wrapping_add(digit);
-        }
-        return (!is_wrong).then_some(value);
-    }
-    for digit in digits.iter().map(value_of) {
-        value = value.checked_mul(radix)?.checked_add(digit).filter(|_| digit < radix)?;
-    }
-    (!digits.is_empty()).then_some(value)
+    let digits = str::from_utf8(digits).ok()?;
+    if radix == 16 { parse_hexadecimal(digits) } else { parse_decimal(digits) }
 }
 
 #[cfg(test)]

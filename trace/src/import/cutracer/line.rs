@@ -1,8 +1,9 @@
 //! [`Line`]: one line of CUTracer's NDJSON.
 
 use super::json::{Json, Read};
-use crate::import::logs::{LaunchId, hexadecimal};
+use crate::import::logs::LaunchId;
 use warpload::lane::LANES;
+use warpload::text::parse_hexadecimal;
 
 /// The maximum number of words in a value. Of a 32-byte access the tool keeps only the first 16 bytes.
 const MAX_WORDS: usize = 4;
@@ -280,7 +281,7 @@ fn context(json: &mut Json<'_>) -> Read<Option<u64>> {
     json.skip()?;
     let digits =
         from.until(json).trim().strip_prefix("\"0x").and_then(|text| text.strip_suffix('"'));
-    Ok(digits.and_then(hexadecimal))
+    Ok(digits.and_then(parse_hexadecimal))
 }
 
 fn needed<T>(value: Value<T>, start: Json<'_>, message: &'static str) -> Read<T> {
@@ -320,15 +321,11 @@ pub(super) fn three(json: &mut Json<'_>) -> Read<[u32; 3]> {
 fn program_counter(json: &mut Json<'_>) -> Read<u32> {
     let from = *json;
     let text = json.text()?;
-    let digits = text.strip_prefix("0x").filter(|digits| is_hexadecimal(digits));
-    match digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()) {
+    let number = text.strip_prefix("0x").and_then(parse_hexadecimal);
+    match number.and_then(|number| u32::try_from(number).ok()) {
         Some(pc) => Ok(pc),
         None => from.wrong("expected a hexadecimal number of at most 32 bits, as \"0x1f0\""),
     }
-}
-
-fn is_hexadecimal(digits: &str) -> bool {
-    digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// The opcode in an instruction's text: the first word after the guards.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 use crate::import::error::ImportError;
 use crate::import::interner::{NameError, Refused};
 use warpload::lane::{LANES, LaneMask};
+use warpload::text::parse_hexadecimal;
 
 /// The first line.
 #[derive(Deserialize)]
@@ -112,8 +113,7 @@ impl<'de> Deserialize<'de> for Hex {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         const EXPECTED: &str = "expected a hexadecimal number of at most 64 bits, as \"0x10\"";
         let text = Cow::<str>::deserialize(from)?;
-        let digits = text.strip_prefix("0x").filter(|digits| !digits.starts_with('+'));
-        let number = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+        let number = text.strip_prefix("0x").and_then(parse_hexadecimal);
         number.map(Self).ok_or_else(|| D::Error::custom(EXPECTED))
     }
 }

@@ -1,0 +1,76 @@
+//! Shards of a trace, and merging their summaries.
+
+use std::fs;
+
+use crate::trace::command::warpload;
+
+fn succeed(arguments: &[&str]) -> String {
+    let ran = warpload(arguments);
+    assert_eq!(ran.status, 0, "{arguments:?}: {}", ran.stderr);
+    ran.stdout
+}
+
+const OPTIONS: [&str; 5] =
+    ["--image", "traces/generic.image.json", "--opcode", "LD*.E*", "--no-demangle"];
+
+/// Summaries of seven shards, merged in a tree, in a folder whose name a shell would have to quote.
+#[test]
+fn shards_merge_to_the_whole_replay() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| {
+        let folder = folder.path().join("it's a $(folder)");
+        fs::create_dir_all(&folder).unwrap();
+        folder.join(name).to_str().unwrap().to_owned()
+    };
+    let trace = "traces/generic.wlt";
+    let mut files = Vec::new();
+    for index in 0..7 {
+        let (shard, to) = (format!("{index}/7"), at(&format!("{index}.json")));
+        let arguments = ["replay", trace, "--shard", &shard, "--format", "json", "-o", &to];
+        assert_eq!(succeed(&[&arguments[..], &OPTIONS].concat()), format!("{to} written\n"));
+        files.push(to);
+    }
+    let files: Vec<&str> = files.iter().map(|file| &**file).collect();
+    let (first, last) = (at("first.json"), at("last.json"));
+    succeed(&[&["merge", "--partial", "-o", &first], &files[..3]].concat());
+    succeed(&[&["merge", "--partial", "-o", &last], &files[3..]].concat());
+    let whole = succeed(&[&["replay", trace, "--format", "json"], &OPTIONS[..]].concat());
+    assert_eq!(succeed(&["merge", &last, &first]), whole);
+    assert_eq!(succeed(&[&["merge"], &files[..]].concat()), whole);
+    // A summary that was cut off, and one that was changed so that no sum contradicts it.
+    let good = fs::read_to_string(files[2]).unwrap();
+    for (damaged, expected) in [
+        (good[..good.len() / 2].to_owned(), "not the summary of a shard: "),
+        (
+            good.replacen("\"notes\":[\"", "\"notes\":[\"-", 1),
+            "it has changed since it was written",
+        ),
+    ] {
+        fs::write(files[2], damaged).unwrap();
+        let ran = warpload(&[&["merge"], &files[..]].concat());
+        assert_eq!((ran.status, &*ran.stdout), (2, ""));
+        assert!(ran.stderr.contains(files[2]) && ran.stderr.contains(expected), "{}", ran.stderr);
+    }
+}
+
+/// Shards that show names otherwise do not merge, also if they have no kernel in common.
+#[test]
+fn shards_have_one_form_of_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let replay = |index: u64, options: &[&str]| {
+        let to = folder.path().join(format!("{index}{}", options.concat()));
+        let (shard, to) = (format!("{index}/11"), to.to_str().unwrap().to_owned());
+        let trace = "traces/rows.kernelslist.g";
+        let arguments = ["replay", trace, "--shard", &shard, "--format", "json", "-o", &to];
+        succeed(&[&arguments[..], options].concat());
+        to
+    };
+    for index in 0..10 {
+        let (one, other) = (replay(index, &["--no-demangle"]), replay(index + 1, &[]));
+        let ran = warpload(&["merge", "--partial", &one, &other]);
+        assert_eq!((ran.status, &*ran.stdout), (2, ""), "{index}");
+        assert!(ran.stderr.contains("or of another replay of it"), "{}", ran.stderr);
+        let one = replay(index, &[]);
+        succeed(&["merge", "--partial", &one, &other]);
+    }
+}
