@@ -15,6 +15,7 @@ pub(crate) fn of_model(summary: &Summary) -> Value {
     let mut all = counts(&summary.counts, summary.rows.iter());
     all["per_pc"] = json!(rows(&["load"]));
     all["per_pc_stores"] = json!(rows(&["store", "atomic", "reduction"]));
+    all["per_pc_copies"] = json!(copied(summary));
     all["digest"] = json!(summary.digest);
     all["complete"] = json!(summary.complete);
     all["notes"] = json!(summary.notes);
@@ -171,7 +172,12 @@ fn row(row: &Row) -> Value {
         "all_sectors": sectors.sum,
         "ideal_sectors": counts.global.unwrap_or_default().ideal_sectors,
         "lane_faults": counts.lane_faults,
-        "shared": counts.shared.as_ref().map(|shared| json!({
+        "shared": counts.shared.as_ref().map(|shared| if shared.unknown > 0 {
+            json!({
+                "loads": shared.accesses + shared.unknown, "wavefronts": null, "conflicts": null,
+                "ideal_wavefronts": null,
+            })
+        } else { json!({
             "loads": shared.accesses,
             "wavefronts": {
                 "min": shared.wavefronts.min(),
@@ -180,7 +186,7 @@ fn row(row: &Row) -> Value {
             },
             "ideal_wavefronts": shared.ideal_wavefronts,
             "conflicts": shared.conflicts,
-        })),
+        }) }),
         "local": counts.local.as_ref().map(|local| json!({
             "loads": local.accesses, "sectors": local.sectors, "ideal_sectors": local.ideal_sectors,
         })),
@@ -188,6 +194,29 @@ fn row(row: &Row) -> Value {
             "loads": constant.accesses, "addresses": constant.addresses,
         })),
     })
+}
+
+/// Copies by program counter: the accesses of the global side, and the cost of both.
+fn copied(summary: &Summary) -> Vec<Value> {
+    let mut rows: Vec<Value> = Vec::new();
+    for one in summary.rows.iter().filter(|row| row.kind == AccessKind::Copy) {
+        let is_same = |known: &&mut Value| {
+            (&known["kernel"], &known["pc"], &known["opcode"])
+                == (&json!(one.kernel), &json!(one.pc), &json!(one.opcode))
+        };
+        let side = row(one);
+        let Some(known) = rows.iter_mut().find(is_same) else {
+            let mut side = side;
+            if one.space == RowSpace::Shared {
+                (side["loads"], side["lanes"]) = (json!(0), json!(0));
+            }
+            rows.push(side);
+            continue;
+        };
+        // The global side comes first.
+        known["shared"] = side["shared"].clone();
+    }
+    rows
 }
 
 fn mean(sum: u64, of: u64) -> f64 {

@@ -150,8 +150,10 @@ fn faults_and_names_that_are_markup() {
     assert!(html.contains("&lt;script&gt;document.title=&#39;owned&#39;"));
     assert!(html.contains("gather&lt;int&gt;(T*) &amp; &quot;friends&quot;"));
     // The first fault of each instruction that has some.
-    assert_eq!(html.matches("class=\"found faulty\"").count(), 5);
-    assert!(html.contains("0x30000001"));
+    assert_eq!(html.matches("class=\"found faulty\"").count(), 3);
+    for shown in ["lanes of loads fault", "outside allocation"] {
+        assert!(html.contains(shown), "{shown}");
+    }
 }
 
 #[test]
