@@ -419,7 +419,7 @@ fn open(path: &Path) -> Result<warpload_trace::BinaryTrace, UnopenedTrace> {
         Holding::Read,
         &AtomicBool::new(false),
     );
-    opened.map(|(trace, _)| trace).map_err(|failure| match failure.kind {
+    opened.map_err(|failure| match failure.kind {
         ErrorKind::System => UnopenedTrace::Failed(failure.message),
         _ => UnopenedTrace::Refused,
     })

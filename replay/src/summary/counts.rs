@@ -45,8 +45,7 @@ impl RowTable {
 /// One program counter of a kernel, and the counts of its loads, stores, atomics or copies.
 #[derive(Clone, Debug)]
 pub struct ProgramCounter<'r> {
-    /// The kernel's index in [`TraceContents::kernels`](warpload_trace::TraceContents::kernels). Add
-    /// [`BinaryTrace::first_kernel`](warpload_trace::BinaryTrace::first_kernel) for its index in the whole trace.
+    /// The kernel's index in [`TraceContents::kernels`](warpload_trace::TraceContents::kernels).
     pub kernel: usize,
     /// The program counter.
     pub pc: u32,

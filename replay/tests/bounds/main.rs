@@ -1,11 +1,17 @@
 //! The memory that a replay takes at most.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a test")]
 
 #[allow(dead_code)]
 #[path = "../it/parts.rs"]
 mod parts;
 #[path = "../../../trace/tests/bounds/peak.rs"]
 mod peak;
+#[allow(dead_code)]
+#[path = "../../../trace/tests/it/random.rs"]
+mod random;
+#[allow(dead_code)]
+#[path = "../../../trace/tests/it/samples.rs"]
+mod samples;
 
 use std::io::Cursor;
 use std::num::NonZero;
@@ -17,8 +23,11 @@ use warpload::memory::{Arena, Fill};
 use warpload_replay::{ReplayData, ReplayOptions, replay};
 use warpload_trace::{
     BinaryTrace, Compression, Kernel, MemoryOperation, NewRecord, RecordAddresses, TraceSource,
-    TraceWriter,
+    TraceWriter, export_jsonl,
 };
+
+use crate::random::Random;
+use crate::samples::{random_items, write_with};
 
 /// Allocations are counted for the whole process, so that one test runs at a time.
 fn alone() -> MutexGuard<'static, ()> {
@@ -97,12 +106,14 @@ fn small_files_do_not_fill_memory() {
     let (_, kernel) = json.split_once("\"kernels\":[").unwrap();
     let kernel = kernel.split_once("],\"operations\"").unwrap().0;
     let kernels = json.replace(kernel, &many(kernel, 250_000));
+    let fewer = json.replace(kernel, &many(kernel, 18_000));
     let lines = json.replace("\"header\":[]", &format!("\"header\":[{}]", many("[0,0]", 2 << 20)));
     for (what, column, message) in [
         ("rows", compressed(2, 1, &vec![1; 64 << 20]), "blocks in"),
-        ("names", compressed(1, 1, names.as_bytes()), "the list has more items"),
-        ("kernels", compressed(1, 1, kernels.as_bytes()), ""),
-        ("lines", compressed(1, 1, lines.as_bytes()), ""),
+        ("names", compressed(1, 1, names.as_bytes()), "expected at most"),
+        ("kernels", compressed(1, 1, kernels.as_bytes()), "expected at most"),
+        ("lines", compressed(1, 1, lines.as_bytes()), "expected at most"),
+        ("fewer kernels", compressed(1, 1, fewer.as_bytes()), ""),
     ] {
         let mut trace = whole.clone();
         let columns = &mut trace.footer.0;
@@ -111,8 +122,9 @@ fn small_files_do_not_fill_memory() {
         columns.insert(at, column);
         let bytes = trace.together();
         assert!(bytes.len() < 32 << 10, "{what}: {} bytes", bytes.len());
+        let most = most_memory(&bytes);
         let (opened, peak) = peak::during(|| BinaryTrace::new(Arena::from(bytes)));
-        assert!(mib(peak) < 256, "{what}: {} MiB", mib(peak));
+        assert!(peak < most, "{what}: {} MiB", mib(peak));
         match opened {
             Ok(_) => assert_eq!(message, "", "{what}"),
             Err(error) => {
@@ -121,4 +133,96 @@ fn small_files_do_not_fill_memory() {
             }
         }
     }
+}
+
+/// The most memory that a file may take, whatever its contents are.
+fn most_memory(file: &[u8]) -> usize {
+    64_000_000 + 200 * file.len()
+}
+
+/// Changes `bytes`: a bit, a byte, a number of bytes that go, are repeated or come from elsewhere.
+fn change(random: &mut Random, bytes: &mut Vec<u8>) {
+    for _ in 0..=random.below(3) {
+        let at = random.below(bytes.len().max(1)).min(bytes.len());
+        let end = (at + random.below(40)).min(bytes.len());
+        match random.below(5) {
+            0 | 1 if at < bytes.len() => bytes[at] ^= 1 << random.below(8),
+            2 => drop(bytes.drain(at..end)),
+            3 => {
+                let part = bytes[at..end].repeat(1 + random.below(3));
+                bytes.splice(at..at, part);
+            }
+            _ if at < bytes.len() => bytes[at] = [0, 1, 0x7f, 0xff, b'9', b'"'][random.below(6)],
+            _ => {}
+        }
+    }
+}
+
+/// A part of the JSON that is there many times, which zstd makes small again.
+fn repeat(random: &mut Random, json: &mut Vec<u8>) {
+    let ends = [b',', b'[', b']', b'{', b'}', b'"'];
+    let places: Vec<usize> = (0..json.len()).filter(|at| ends.contains(&json[*at])).collect();
+    let [one, other] = [0; 2].map(|_| places[random.below(places.len())]);
+    let part = json[one.min(other)..one.max(other)].to_vec();
+    let times = (1 + random.below(16 << 20)) / part.len().max(1);
+    json.splice(one..one, part.repeat(times));
+}
+
+/// Traces with changes that their checksums hide: what is opened, shown, exported and replayed takes memory in
+/// proportion to the file.
+#[test]
+fn changed_traces_take_little_memory() {
+    let _alone = alone();
+    let mut random = Random(46);
+    let mut opened = 0;
+    for seed in 0..4 {
+        let mut whole = parts::Parts::of(&write_with(&random_items(seed, 40), Compression::None));
+        whole.contents(|contents| {
+            contents.notes.push("a note".to_owned());
+            contents.tools.push("a tool".to_owned());
+            contents.allocations.push((4096, 64));
+            for kernel in &mut contents.kernels {
+                kernel.header.push(("ptx 16 line 3".into(), "ld.global.u32 %r1, [%rd1];".into()));
+                kernel.source_lines.push((16, 3));
+            }
+        });
+        for i in 0..2500 {
+            let mut trace = whole.clone();
+            let blocks = trace.blocks.len();
+            match random.below(3) {
+                0 if blocks > 0 => {
+                    let columns = &mut trace.blocks[random.below(blocks)].0;
+                    let column = random.below(columns.len());
+                    change(&mut random, &mut columns[column].bytes);
+                }
+                1 => {
+                    let columns = &mut trace.footer.0;
+                    let column = random.below(columns.len());
+                    change(&mut random, &mut columns[column].bytes);
+                }
+                _ => {
+                    let mut json = trace.json().clone();
+                    change(&mut random, &mut json);
+                    // Few, because they are slow.
+                    if i % 100 == 0 {
+                        repeat(&mut random, &mut json);
+                    }
+                    trace.footer.0[0] = compressed(1, 1, &json);
+                }
+            }
+            let bytes = trace.together();
+            let most = most_memory(&bytes);
+            let (is_open, peak) = peak::during(|| {
+                let Ok(trace) = BinaryTrace::new(Arena::from(bytes)) else { return false };
+                drop(serde_json::to_string(&trace.overview()).unwrap());
+                let _ = export_jsonl(&trace, &mut std::io::sink(), |_| ());
+                let options = ReplayOptions::new(ReplayData::Fill(Fill::Address));
+                let _ = replay(&trace, &options).map(|replayed| replayed.summary());
+                true
+            });
+            assert!(peak < most, "{seed} {i}: {} MiB of {}", mib(peak), mib(most));
+            opened += usize::from(is_open);
+        }
+    }
+    assert!(opened > 1000, "{opened}");
 }

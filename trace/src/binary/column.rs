@@ -17,14 +17,11 @@ use super::contents::ContentHash;
 use super::format::FILLER;
 use warpload::simd::vectorized;
 
-/// The largest size to which a column of `stored` bytes may decompress. It is proportional to `stored`, so that a small
-/// file cannot exhaust memory; a writer stores columns uncompressed rather than exceed it. Contents are compressed with
-/// a dictionary and get a higher limit, because repeated launches compress much further.
-const fn most_plain_bytes(stored: usize, has_dictionary: bool) -> usize {
-    // JSON takes several times as much memory once it is read.
-    let (free, limit) = if has_dictionary { (16 << 20, 1 << 28) } else { (1 << 20, 1 << 30) };
-    let most = stored.saturating_mul(1 << 12).saturating_add(free);
-    if most < limit { most } else { limit }
+/// The largest size to which a column of numbers in `stored` bytes may decompress. It is proportional to `stored`, so
+/// that a small file cannot exhaust memory; a writer stores columns uncompressed rather than exceed it.
+const fn most_plain_bytes(stored: usize) -> usize {
+    let most = stored.saturating_mul(1 << 12).saturating_add(1 << 20);
+    if most < 1 << 30 { most } else { 1 << 30 }
 }
 
 /// How the columns of a trace are compressed.
@@ -177,23 +174,39 @@ impl ChunkWriter {
         for (i, plane) in (0u32..).zip(self.planes.chunks_exact_mut(numbers.len())) {
             vectorized!(split_plane(numbers, 8 * i + shift, plane));
         }
-        self.column(id, width as u8 | (shift as u8) << encoding::SHIFT_AT, numbers.len(), b"")
+        let encoding = width as u8 | (shift as u8) << encoding::SHIFT_AT;
+        self.column(id, encoding, numbers.len(), b"", usize::MAX)
     }
 
-    /// Adds a column of bytes, compressed with a dictionary that the reader also has.
-    pub(super) fn bytes(&mut self, id: u8, bytes: &[u8], dictionary: &[u8]) -> io::Result<()> {
+    /// Adds a column of bytes, compressed with a dictionary that the reader also has. More than `most` bytes are stored
+    /// as they are.
+    pub(super) fn bytes(
+        &mut self,
+        id: u8,
+        bytes: &[u8],
+        dictionary: &[u8],
+        most: usize,
+    ) -> io::Result<()> {
         self.planes.clear();
         self.planes.extend_from_slice(bytes);
-        self.column(id, 1, bytes.len(), dictionary)
+        self.column(id, 1, bytes.len(), dictionary, most)
     }
 
-    /// Adds the column in `planes`, with `plane` bytes per plane.
-    fn column(&mut self, id: u8, encoding: u8, plane: usize, dictionary: &[u8]) -> io::Result<()> {
+    /// Adds the column in `planes`, with `plane` bytes per plane, compressed if it has at most `most` bytes.
+    fn column(
+        &mut self,
+        id: u8,
+        encoding: u8,
+        plane: usize,
+        dictionary: &[u8],
+        most: usize,
+    ) -> io::Result<()> {
         let Self { hash, planes, .. } = self;
         hash.write(&[id, encoding]);
         hash.write(&(planes.len() as u64).to_le_bytes());
         hash.write(planes);
         let is_compressed = match self.compression {
+            _ if self.planes.len() > most => false,
             Compression::None => false,
             Compression::Zstd(level) => self.compress(level, plane, dictionary)?,
         };
@@ -230,7 +243,7 @@ impl ChunkWriter {
         let stored = encoder.frame.len() - ZSTD_MAGIC.len();
         let saved = plain.saturating_sub(stored);
         let is_worth_it = if plain > SMALL { saved > plain / LEAST_SAVED } else { saved > 0 };
-        Ok(is_worth_it && plain <= most_plain_bytes(stored, !dictionary.is_empty()))
+        Ok(is_worth_it && (!dictionary.is_empty() || plain <= most_plain_bytes(stored)))
     }
 
     /// The hash of the chunk's columns followed by `numbers`.
@@ -593,24 +606,27 @@ impl Decoder {
         if width > size_of::<T>() {
             return Err(format!("column {id} has numbers of {width} bytes"));
         }
+        let most = most_plain_bytes(column.bytes.len());
         let planes =
-            plain(&mut self.context, &mut self.frame, &mut self.planes, column, count, false)?;
+            plain(&mut self.context, &mut self.frame, &mut self.planes, column, count, most)?;
         join_planes(planes, count, shift, to);
         Ok(())
     }
 
+    /// Reads a column of bytes, of at most `most` if it is compressed.
     pub(super) fn bytes<'s>(
         &'s mut self,
         chunk: &Chunk<'s>,
         id: u8,
         dictionary: &[u8],
+        most: usize,
     ) -> Result<&'s [u8], String> {
         let Some(column) = chunk.find(id) else { return Err(format!("it has no column {id}")) };
         let length = column.plain_length()?;
         let mut context = new_context()?;
         let loaded = context.load_dictionary(dictionary);
         loaded.map_err(|code| get_error_name(code).to_owned())?;
-        plain(&mut Some(context), &mut self.frame, &mut self.planes, column, length, true)
+        plain(&mut Some(context), &mut self.frame, &mut self.planes, column, length, most)
     }
 }
 
@@ -625,7 +641,7 @@ fn plain<'s>(
     planes: &'s mut Vec<u8>,
     column: StoredColumn<'s>,
     count: usize,
-    has_dictionary: bool,
+    most: usize,
 ) -> Result<&'s [u8], String> {
     let (id, width) = (column.id, column.width());
     if !(1..=8).contains(&width) {
@@ -638,7 +654,6 @@ fn plain<'s>(
     if !column.is_compressed() {
         return Ok(column.bytes);
     }
-    let most = most_plain_bytes(column.bytes.len(), has_dictionary);
     if expected > most {
         return Err(format!("column {id} has {expected} bytes; expected at most {most}"));
     }

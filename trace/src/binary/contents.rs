@@ -404,6 +404,39 @@ where
     from.deserialize_seq(Items(has_room, PhantomData))
 }
 
+/// The largest size of the JSON of the contents, if it is compressed, in a file of `file` bytes.
+pub(super) const fn most_compressed(file: usize) -> usize {
+    let most = file.saturating_mul(32).saturating_add(8 << 20);
+    if most < 1 << 28 { most } else { 1 << 28 }
+}
+
+/// Refuses contents that take too much memory for a file of `file` bytes, because a few bytes of compressed JSON can
+/// become millions of names or launches. Contents that are stored as they are always fit.
+///
+/// The memory is estimated from above: a text is copied once, a list that grows takes up to thrice the size of its items,
+/// of which each has a comma, and an object becomes a kernel of its own for each reader of the trace.
+pub(super) fn check_memory(json: &[u8], file: usize) -> Result<(), String> {
+    let (mut items, mut objects, mut is_text) = (0, 0, false);
+    let mut bytes = json.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => is_text = !is_text,
+            b'\\' if is_text => drop(bytes.next()),
+            b',' if !is_text => items += 1,
+            b'{' if !is_text => objects += 1,
+            _ => {}
+        }
+    }
+    let memory = 2 * json.len() + 64 * items + 1024 * objects;
+    let most = file.saturating_mul(128).saturating_add(32 << 20);
+    if memory <= most {
+        return Ok(());
+    }
+    Err(format!(
+        "contents that take up to {memory} bytes of memory; expected at most {most} for a file of {file} bytes"
+    ))
+}
+
 /// The zstd dictionary for contents: texts common to most traces, so that small traces stay small.
 pub(super) const CONTENTS_DICTIONARY: &[u8] = include_bytes!("contents.dictionary");
 

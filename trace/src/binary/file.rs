@@ -4,7 +4,9 @@
 use std::io;
 
 use super::column::{Chunk, ChunkError, ChunkWriter, Decoder};
-use super::contents::{CONTENTS_DICTIONARY, ContentHash, TraceContents};
+use super::contents::{
+    CONTENTS_DICTIONARY, ContentHash, TraceContents, check_memory, most_compressed,
+};
 use super::error::{Producer, TraceError};
 use super::format::{
     HEADER_BYTES, KNOWN_FOOTER_COLUMNS, MAGIC, MAX_BLOCK_MEMORY_RECORDS, MAX_BLOCK_RECORDS,
@@ -121,7 +123,11 @@ impl Footer {
     pub(super) fn write(&self, writer: &mut ChunkWriter, output: &mut Vec<u8>) -> io::Result<()> {
         let Self { contents, blocks } = self;
         let contents = serde_json::to_vec(contents).map_err(io::Error::from)?;
-        writer.bytes(footer::CONTENTS, &contents, CONTENTS_DICTIONARY)?;
+        // The file will be longer than its blocks, so the reader's limits are higher.
+        let file = blocks.last().map_or(0, |row| row.offset + u64::from(row.length)) as usize;
+        let fits = check_memory(&contents, file).is_ok();
+        let most = if fits { most_compressed(file) } else { 0 };
+        writer.bytes(footer::CONTENTS, &contents, CONTENTS_DICTIONARY, most)?;
         let column = |field: fn(&RawBlock) -> u32| blocks.iter().map(field).collect::<Vec<_>>();
         writer.counted(footer::LENGTH, &column(|row| row.length))?;
         writer.unsigned(footer::CRC, &column(|row| row.crc))?;
@@ -145,7 +151,7 @@ impl Footer {
         if crc32fast::hash(held) != header.footer_crc {
             return Err(TraceError::Damaged { part, offset });
         }
-        let read = Self::of_chunk(held, offset).map_err(|error| match error {
+        let read = Self::of_chunk(held, offset, bytes.len()).map_err(|error| match error {
             ChunkError::Unknown(column) => {
                 TraceError::UnknownColumn { part, offset, column, producer: header.producer }
             }
@@ -154,11 +160,13 @@ impl Footer {
         Ok(read)
     }
 
-    /// Reads the footer, which starts at offset `end`, right after the last block.
-    fn of_chunk(bytes: &[u8], end: u64) -> Result<Self, ChunkError> {
+    /// Reads the footer of a file of `file` bytes. It starts at offset `end`, right after the last block.
+    fn of_chunk(bytes: &[u8], end: u64, file: usize) -> Result<Self, ChunkError> {
         let chunk = Chunk::new(bytes, KNOWN_FOOTER_COLUMNS)?;
         let mut decoder = Decoder::default();
-        let contents = decoder.bytes(&chunk, footer::CONTENTS, CONTENTS_DICTIONARY)?;
+        let most = most_compressed(file);
+        let contents = decoder.bytes(&chunk, footer::CONTENTS, CONTENTS_DICTIONARY, most)?;
+        check_memory(contents, file)?;
         let contents: TraceContents =
             serde_json::from_slice(contents).map_err(|error| format!("contents: {error}"))?;
         let blocks = read_index(&chunk, &mut decoder, end, contents.kernels.len())?;

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::error::ImportError;
-use super::too_many_operations;
+use super::{MAX_KERNELS, too_many_operations};
 use crate::binary::{MAX_ALL_NAMES_BYTES, MAX_NAME_BYTES, NAME_OVERHEAD};
 use crate::operation::MemoryOperation;
 
@@ -41,6 +41,8 @@ pub(super) enum NameError {
     TooLong { bytes: usize },
     #[error("the different names of this trace take more than {MAX_ALL_NAMES_BYTES} bytes")]
     TooMany,
+    #[error("more than {MAX_KERNELS} launches")]
+    Launches,
 }
 
 /// Why an opcode was refused.

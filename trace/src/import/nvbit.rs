@@ -216,7 +216,8 @@ fn read_access<'t>(text: &'t str, addresses: &mut [u64; LANES]) -> Option<Memory
     let (head, opcode) = head.rsplit_once(" - ")?;
     let mut values = list.split_ascii_whitespace();
     for address in addresses {
-        *address = parse_hexadecimal(values.next()?.strip_prefix("0x")?)?;
+        let digits = values.next()?.strip_prefix("0x").filter(|digits| digits.len() <= 16)?;
+        *address = parse_hexadecimal(digits)?;
     }
     if values.next().is_some() {
         return None;

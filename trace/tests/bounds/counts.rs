@@ -5,7 +5,7 @@ use std::io::Write;
 use warpload::memory::Arena;
 use warpload_trace::BinaryTrace;
 
-use crate::{access, alone, import};
+use crate::{access, alone, import, launch, mib};
 
 #[test]
 fn different_opcodes() {
@@ -39,4 +39,18 @@ fn different_notes() {
     let trace = BinaryTrace::new(Arena::from(writer.finish().unwrap().into_inner())).unwrap();
     let notes = &trace.contents().notes;
     assert_eq!((notes.len(), &*notes[62], &*notes[63]), (64, "62", "further notes are left out"));
+}
+
+/// A log of more launches than a trace may have, all of one kernel.
+#[test]
+fn too_many_launches() {
+    let _alone = alone();
+    let (result, peak) = import(|out| {
+        for i in 0..=1 << 20 {
+            out.write_all(launch(i, "k").as_bytes()).unwrap();
+        }
+    });
+    let error = result.unwrap_err().to_string();
+    assert_eq!(error, "names.zst:1048577:1: more than 1048576 launches");
+    assert!(mib(peak) < 512, "{} MiB", mib(peak));
 }
