@@ -185,7 +185,6 @@ fn exit_statuses_follow_one_table() {
         (1, &["encode", "LD R0"]),
         (1, &["explain", "0x0"]),
         (1, &["run", "tests/data/cmd/several.jsonl", "--line", "99"]),
-        (1, &["import", "tests/data/cmd/kernelslist.g", "--only", "99", "-o", "x.wlt"]),
         (1, &["replay", "tests/data/cmd/kernelslist.g", "--kernel", "nosuch"]),
         (1, &["banks", "lane *"]),
         (1, &["ptx", "check", "tests/data/ptx/illegal.ptx"]),

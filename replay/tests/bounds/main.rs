@@ -1,5 +1,5 @@
 //! The memory that a replay takes at most.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a test")]
 
 #[allow(dead_code)]
 #[path = "../it/parts.rs"]

@@ -42,7 +42,7 @@ pub(super) enum NameError {
     #[error("the different names of this trace take more than {MAX_ALL_NAMES_BYTES} bytes")]
     TooMany,
     #[error("more than {MAX_KERNELS} launches")]
-    TooManyLaunches,
+    Launches,
 }
 
 /// Why an opcode was refused.

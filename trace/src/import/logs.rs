@@ -55,7 +55,7 @@ impl Launches {
 
     fn check_room(&self, launch: LaunchId) -> Result<(), NameError> {
         if self.launches.len() >= MAX_KERNELS && !self.launches.contains_key(&launch) {
-            return Err(NameError::TooManyLaunches);
+            return Err(NameError::Launches);
         }
         Ok(())
     }
