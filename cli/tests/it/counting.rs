@@ -202,8 +202,12 @@ fn a_generic_load_has_the_columns_of_the_memories_that_it_reads() {
     let padded = traced(folder.path(), "padded.traceg", &at(132));
     let whole = summary(&column);
     let wavefronts = json!({"min": 32, "mean": 32.0, "max": 32});
-    let shared =
-        json!({"loads": 1, "wavefronts": wavefronts, "ideal_wavefronts": 1, "conflicts": 31});
+    let mut bank_words = [0; 32];
+    bank_words[0] = 32;
+    let shared = json!({
+        "loads": 1, "wavefronts": wavefronts, "ideal_wavefronts": 1, "conflicts": 31,
+        "bank_words": bank_words,
+    });
     let local = json!({"loads": 1, "sectors": 4, "ideal_sectors": 4});
     let row = |rows: &str, i: usize| whole[rows][i].clone();
     assert_eq!(row("per_pc", 0)["shared"], shared);
