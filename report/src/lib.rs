@@ -1,6 +1,6 @@
-//! Presentation of results. [`html`] is a replay as a page for a browser. [`replay_text`] and [`replay_csv`] are a replay as text, from tables of
-//! [`text_table`]. [`AccessDrawing`] and [`TensorMapDrawing`] draw the accesses of a warp's lanes. [`message`] draws
-//! errors with the line at fault.
+//! Presentation of results. [`html`] is a replay as a page for a browser. [`replay_text`] and [`replay_csv`] are a replay
+//! as text, from tables of [`text_table`]. [`AccessDrawing`] and [`TensorMapDrawing`] draw the accesses of a warp's lanes.
+//! [`message`] draws errors with the line at fault.
 //!
 //! The page is one file without references to others. All text in it that comes from a trace is escaped. Its size is
 //! bounded: the page says so if it leaves something out. Each question that the page answers has a panel, which the

@@ -107,8 +107,8 @@ impl<C, F, End> Shared<C, F, End> {
 /// chunks per thread are in flight, which bounds memory. The thread that fills a chunk works on it, while it is in its
 /// cache.
 ///
-/// Returns the result of the last `fill`; `None` if a helper has panicked, in which case the panic reaches the caller
-/// instead.
+/// Returns the result of the last `fill`; `None` without states, because no thread may then fill a chunk. A panic of a
+/// helper reaches the caller.
 ///
 /// # Errors
 /// Returns the first error of `take`.

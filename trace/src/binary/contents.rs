@@ -413,8 +413,8 @@ pub(super) const fn most_compressed(file: usize) -> usize {
 /// Refuses contents that take too much memory for a file of `file` bytes, because a few bytes of compressed JSON can
 /// become millions of names or launches. Contents that are stored as they are always fit.
 ///
-/// The memory is estimated from above: a text is copied once, a list that grows takes up to thrice the size of its items,
-/// of which each has a comma, and an object becomes a kernel of its own for each reader of the trace.
+/// The memory is estimated from above. A text is copied once. Each comma stands for an item; a list takes up to thrice the
+/// size of its items while it grows. Each object may be a kernel, and a replay has counters for each kernel.
 pub(super) fn check_memory(json: &[u8], file: usize) -> Result<(), String> {
     let (mut items, mut objects, mut is_text) = (0, 0, false);
     let mut bytes = json.iter();

@@ -61,7 +61,7 @@ impl Read for Decompressed<'_> {
             return Err(io::Error::new(*kind, message.clone()));
         }
         self.decoder.read(buffer).map_err(|error| {
-            // The system's errors are those of the file, not of its contents.
+            // A system error, such as a failing disk, says nothing about the contents.
             if error.raw_os_error().is_some() || error.kind() == io::ErrorKind::Interrupted {
                 return error;
             }

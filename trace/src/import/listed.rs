@@ -13,8 +13,9 @@ use super::{ImportEvent, Observe};
 use crate::ordered::{self, Chunk};
 use warpload_binary::regular_file;
 
-/// The size from which a file is large, and from which a compressed file is.
+/// The bytes of a large file.
 const LARGE: u64 = 1 << 20;
+/// The bytes of a large compressed file. Text compresses about eightfold.
 const LARGE_COMPRESSED: u64 = 128 << 10;
 
 /// The limit for the contents of a small file, which are held until the files before it are written. A file that exceeds
