@@ -10,8 +10,10 @@ const MOST_BYTES: usize = 16 << 20;
 
 /// A part of the input with its result.
 pub(crate) trait Chunk: Default + Send {
-    /// The length of its input in bytes.
-    fn len(&self) -> usize;
+    /// The length of its input in bytes. It is 0 by default: the number of chunks then bounds the memory.
+    fn len(&self) -> usize {
+        0
+    }
 }
 
 /// State shared by the threads.
