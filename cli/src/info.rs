@@ -15,7 +15,8 @@ use crate::process::Status;
 
 /// Show the contents of a trace or a memory image
 ///
-/// Reads only the index and the contents of a binary trace, or the manifest of an image. A text trace is read whole. A binary trace is mapped: it must not change or become shorter while it is read.
+/// Reads only the index and the contents of a binary trace, or the manifest of an image. A text trace is read whole. A
+/// binary trace is mapped: it must not change or become shorter while it is read.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -154,7 +154,7 @@ def test_a_cluster_without_its_extra() -> None:
     run = "import runpy, sys; sys.modules[{!r}] = None; runpy.run_module('warpload.cluster', run_name='__main__')"
     for missing in ["distributed", "fsspec"]:
         ran = subprocess.run(
-            [sys.executable, "-c", run.format(missing), "replay", "set.json"], capture_output=True, text=True
+            [sys.executable, "-c", run.format(missing), "app.wlt"], capture_output=True, text=True
         )
         assert ran.returncode == 2, ran.stderr
         assert ran.stderr.startswith("error: ") and "pip install 'warpload[cluster]'" in ran.stderr

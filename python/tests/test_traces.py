@@ -26,7 +26,7 @@ REPLAYS = [
     ("btree-v5-kernel-1.traceg", {"fill": "address"}),
     ("btree-v5-kernel-1.traceg", {"merge_pairs": True, "kernel": "find_key", "demangle": False}),
     ("rows.kernelslist.g", {"cubin": "rows.sm_50.cubin", "pc": 0x68}),
-    ("bfs-v3-kernel-14.traceg", {"shared_window": (0x7E000000, 0x1000000), "address_bits": 40}),
+    ("bfs-v3-kernel-14.traceg", {"shared_window": (0x7E000000, 0x1000000), "address_bits": 48}),
 ]
 
 
@@ -47,7 +47,7 @@ def arguments(traces, options) -> list[str]:
         if name == "demangle":
             line.append("--no-demangle")
         elif value is True:
-            line.append(f"--{name}")
+            line.append(f"--{name.replace('_', '-')}")
         else:
             line.append(f"--{name.replace('_', '-')}={value}")
     return line

@@ -24,8 +24,8 @@ pub trait TraceFiles: Sync {
         Arena::read(file)
     }
 
-    /// Returns the bytes of a temporary file. It has no name by which another process could change it, so mapping it is
-    /// safe. Reads them by default.
+    /// Returns the bytes of a temporary file without a name, mapped or read. Mapping is safe, because no other process can
+    /// open the file and change it. Reads them by default.
     ///
     /// # Errors
     /// Returns the I/O error of the file.
@@ -33,7 +33,7 @@ pub trait TraceFiles: Sync {
         Arena::read(file)
     }
 
-    /// Receives events: files that were opened or are named by others, and bytes that will be read or were read.
+    /// Receives events: opened files, and bytes that will be read or were read.
     fn observe(&self, _: ImportEvent<'_>) {}
 
     /// Returns whether an import should stop.

@@ -10,8 +10,10 @@ const MOST_BYTES: usize = 16 << 20;
 
 /// A part of the input with its result.
 pub(crate) trait Chunk: Default + Send {
-    /// The length of its input in bytes.
-    fn len(&self) -> usize;
+    /// The length of its input in bytes. It is 0 by default: the number of chunks then bounds the memory.
+    fn len(&self) -> usize {
+        0
+    }
 }
 
 /// State shared by the threads.
@@ -107,8 +109,8 @@ impl<C, F, End> Shared<C, F, End> {
 /// chunks per thread are in flight, which bounds memory. The thread that fills a chunk works on it, while it is in its
 /// cache.
 ///
-/// Returns the result of the last `fill`; `None` if a helper has panicked, in which case the panic reaches the caller
-/// instead.
+/// Returns the result of the last `fill`; `None` without states, because no thread may then fill a chunk. A panic of a
+/// helper reaches the caller.
 ///
 /// # Errors
 /// Returns the first error of `take`.

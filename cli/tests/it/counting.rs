@@ -209,11 +209,11 @@ fn a_generic_load_has_the_columns_of_the_memories_that_it_reads() {
     let column = traced(folder.path(), "column.traceg", &at(128));
     let padded = traced(folder.path(), "padded.traceg", &at(132));
     let whole = summary(&column);
-    let mut words = vec![0; 32];
-    words[0] = 32;
+    let mut bank_words = [0; 32];
+    bank_words[0] = 32;
     let shared = json!({
         "accesses": 1, "wavefronts": {"sum": 32, "min": 32, "max": 32}, "ideal_wavefronts": 1,
-        "conflicts": 31, "bank_words": words,
+        "conflicts": 31, "bank_words": bank_words,
     });
     let local = json!({"accesses": 1, "sectors": 4, "ideal_sectors": 4});
     let row = |i: usize| whole["rows"][i].clone();

@@ -1609,7 +1609,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             let one = self.constant(1, 1);
             let op = self.access(of, MemoryKind::Mbarrier(kind), T::B64, vec![None])?;
             self.emit(Action::Memory(Box::new(op))).a = one;
-            // The phase of the mbarrier now stands for the wait. Whether a reader has waited for it is not checked.
+            // From here on readers wait for the mbarrier, and no check knows which copies arrive at it. The copies count
+            // as awaited, so that a read is a race only if nothing orders it after the copying thread.
             return self.control(Action::Copies(CopyGroups::WaitAll));
         }
         let [to, from, bytes, rest @ ..] = of.operands else { return Err(NotExecuted) };

@@ -115,7 +115,7 @@ impl KernelLaunch {
         self
     }
 
-    /// Returns the number of blocks to run: those of the grid, or one if there is an [`only_block`](Self::only_block).
+    /// Returns the number of blocks to run: one with [`only_block`](Self::only_block), else all blocks of the grid.
     #[must_use]
     pub fn block_count(&self) -> u64 {
         if self.only_block.is_some() { 1 } else { product(self.grid) }

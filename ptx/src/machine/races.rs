@@ -15,10 +15,9 @@
 //!   `shfl`, `match`, `redux`, `elect` and the matrix instructions only wait.
 //! - A fence and a later strong write release, and a strong read and a later fence acquire. [PTX ISA, "Release and
 //!   Acquire Patterns"] Release and acquire operations are compiled to such pairs.
-
 //!
-//! A read of a byte that `cp.async` copies is a race of its own, whichever thread reads, until the copying thread has waited
-//! for the group of the copy. [PTX ISA, "cp.async.wait_group"]
+//! A read of a byte that `cp.async` copies is a race of its own, whichever thread reads, until the copying thread has
+//! waited for the group of the copy. [PTX ISA, "cp.async.wait_group"]
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

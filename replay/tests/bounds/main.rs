@@ -168,8 +168,8 @@ fn repeat(random: &mut Random, json: &mut Vec<u8>) {
     json.splice(one..one, part.repeat(times));
 }
 
-/// Traces with changes that their checksums hide: what is opened, shown, exported and replayed takes memory in
-/// proportion to the file.
+/// A changed trace with new checksums, as an attacker writes it, takes memory in proportion to the file: to open, show,
+/// export and replay.
 #[test]
 fn changed_traces_take_little_memory() {
     let _alone = alone();

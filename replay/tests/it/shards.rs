@@ -240,7 +240,7 @@ fn shards_carry_the_launches_that_they_have() {
             let bytes: usize = parts.iter().map(String::len).sum();
             assert!(bytes < 2 * whole.len(), "{bytes} of {}", whole.len());
             let read: Vec<Summary> = parts.iter().map(|part| read(part)).collect();
-            // One more in each whose border is inside a kernel.
+            // A border inside a kernel puts the kernel into two shards, so each border adds at most one.
             let carried: usize = read.iter().map(|part| part.launches.len()).sum();
             assert!(carried < of_trace + parts.len(), "{carried}");
             assert_eq!(json(&Summary::merge(read).unwrap()), whole);

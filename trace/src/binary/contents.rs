@@ -133,27 +133,6 @@ impl Kernel {
         self.source_lines.get(place).map(|(_, line)| *line)
     }
 
-    /// Returns the PTX instruction at a program counter; `None` if the trace is not of PTX. [`PtxLines`] answers many such
-    /// questions.
-    #[must_use]
-    pub fn ptx(&self, pc: u32) -> Option<PtxLine> {
-        self.ptx_lines().find_map(|(known, line)| (known == pc).then_some(line))
-    }
-
-    /// The PTX instructions with their program counters, in the order of the header.
-    fn ptx_lines(&self) -> impl Iterator<Item = (u32, PtxLine)> {
-        self.header.iter().filter_map(|(key, text)| {
-            let (pc, place) = PtxPlace::of_key(key)?;
-            Some((pc, PtxLine { place, text: Arc::clone(text) }))
-        })
-    }
-
-    /// Returns a program counter as it is shown: `0x1a0`, or the place of its PTX, `line 26`.
-    #[must_use]
-    pub fn place(&self, pc: u32) -> String {
-        shown_place(pc, self.ptx(pc).map(|line| line.place))
-    }
-
     /// Whether the header names SM 5.x or 6.x as the code's architecture.
     pub(crate) fn is_spa5(&self) -> bool {
         let version = self.header.iter().find(|(key, _)| &**key == "binary version");
@@ -162,7 +141,7 @@ impl Kernel {
     }
 }
 
-/// Returns a program counter as it is shown, or the place of its PTX; see [`Kernel::place`].
+/// Returns a program counter as it is shown: `0x1a0`, or the place of its PTX, `line 26`.
 #[must_use]
 pub fn shown_place(pc: u32, place: Option<PtxPlace>) -> String {
     place.map_or_else(|| format!("{pc:#x}"), |place| place.to_string())
@@ -230,7 +209,11 @@ impl PtxLines {
     /// Collects the lines of a kernel. There are none if the trace is not of PTX.
     #[must_use]
     pub fn new(kernel: &Kernel) -> Self {
-        let mut lines: Vec<(u32, PtxLine)> = kernel.ptx_lines().collect();
+        let line = |(key, text): &(Arc<str>, Arc<str>)| {
+            let (pc, place) = PtxPlace::of_key(key)?;
+            Some((pc, PtxLine { place, text: Arc::clone(text) }))
+        };
+        let mut lines: Vec<(u32, PtxLine)> = kernel.header.iter().filter_map(line).collect();
         // Stable, so that of two lines for a program counter the first one counts.
         lines.sort_by_key(|(pc, _)| *pc);
         lines.dedup_by_key(|(pc, _)| *pc);
@@ -413,8 +396,8 @@ pub(super) const fn most_compressed(file: usize) -> usize {
 /// Refuses contents that take too much memory for a file of `file` bytes, because a few bytes of compressed JSON can
 /// become millions of names or launches. Contents that are stored as they are always fit.
 ///
-/// The memory is estimated from above: a text is copied once, a list that grows takes up to thrice the size of its items,
-/// of which each has a comma, and an object becomes a kernel of its own for each reader of the trace.
+/// The memory is estimated from above. A text is copied once. Each comma stands for an item; a list takes up to thrice the
+/// size of its items while it grows. Each object may be a kernel, and a replay has counters for each kernel.
 pub(super) fn check_memory(json: &[u8], file: usize) -> Result<(), String> {
     let (mut items, mut objects, mut is_text) = (0, 0, false);
     let mut bytes = json.iter();
@@ -621,9 +604,13 @@ mod tests {
         let header = header.map(|(key, text)| (key.into(), text.into()));
         let kernel = Kernel { header: header.to_vec(), ..Kernel::default() };
         let lines = PtxLines::new(&kernel);
-        for pc in [0, 3, 7, 8] {
-            assert_eq!(lines.get(pc), kernel.ptx(pc).as_ref());
+        let line = |place, text: &str| Some(PtxLine { place, text: text.into() });
+        // The first line of a program counter counts.
+        let expected = [(0, None), (3, line(alone, "a")), (7, line(place, "b")), (8, None)];
+        for (pc, expected) in expected {
+            assert_eq!(lines.get(pc), expected.as_ref());
         }
-        assert_eq!((kernel.place(7), kernel.place(8)), ("line 26:9".to_owned(), "0x8".to_owned()));
+        let shown = |pc| shown_place(pc, lines.get(pc).map(|line| line.place));
+        assert_eq!((shown(7), shown(8)), ("line 26:9".to_owned(), "0x8".to_owned()));
     }
 }

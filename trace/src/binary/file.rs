@@ -151,13 +151,12 @@ impl Footer {
         if crc32fast::hash(held) != header.footer_crc {
             return Err(TraceError::Damaged { part, offset });
         }
-        let read = Self::of_chunk(held, offset, bytes.len()).map_err(|error| match error {
+        Self::of_chunk(held, offset, bytes.len()).map_err(|error| match error {
             ChunkError::Unknown(column) => {
                 TraceError::UnknownColumn { part, offset, column, producer: header.producer }
             }
             ChunkError::Malformed(message) => TraceError::Malformed { part, offset, message },
-        })?;
-        Ok(read)
+        })
     }
 
     /// Reads the footer of a file of `file` bytes. It starts at offset `end`, right after the last block.

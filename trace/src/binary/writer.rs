@@ -99,11 +99,7 @@ struct BlockJob<'b> {
     encoded: Option<io::Result<EncodedBlock>>,
 }
 
-impl Chunk for BlockJob<'_> {
-    fn len(&self) -> usize {
-        0
-    }
-}
+impl Chunk for BlockJob<'_> {}
 
 /// Encodes each block once, on as many threads as there are writers.
 fn encode_all(
@@ -272,7 +268,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     }
 
     /// Adds an instruction of PTX to the last kernel, with its program counter, and the file and the line of its source as
-    /// far as they are known; see [`Kernel::ptx`]. An instruction is added once, and program counters ascend.
+    /// far as they are known; see [`PtxLines`](super::PtxLines). An instruction is added once, and program counters ascend.
     pub fn ptx_line(
         &mut self,
         pc: u32,

@@ -13,8 +13,9 @@ use super::{ImportEvent, Observe};
 use crate::ordered::{self, Chunk};
 use warpload_binary::regular_file;
 
-/// The size from which a file is large, and from which a compressed file is.
+/// The bytes of a large file.
 const LARGE: u64 = 1 << 20;
+/// The bytes of a large compressed file. Text compresses about eightfold.
 const LARGE_COMPRESSED: u64 = 128 << 10;
 
 /// The limit for the contents of a small file, which are held until the files before it are written. A file that exceeds
@@ -39,16 +40,11 @@ enum FileRead {
     /// Because the file is large.
     #[default]
     NotYet,
-    /// Its items were too many.
-    InVain,
+    TooManyItems,
     Ended(Result<(), ImportError>),
 }
 
-impl Chunk for Job {
-    fn len(&self) -> usize {
-        0
-    }
-}
+impl Chunk for Job {}
 
 /// Reads the files of a list on `threads` threads and calls `take` for each file in list order, with a function that
 /// passes on the file's items.
@@ -80,7 +76,7 @@ pub(super) fn read(
                     return read;
                 }
                 FileRead::NotYet => observe,
-                FileRead::InVain => &silent,
+                FileRead::TooManyItems => &silent,
             };
             let trace = open(list, &file, line, observe)?;
             let mut trace = Some(trace);
@@ -115,7 +111,7 @@ impl Job {
         });
         self.read = FileRead::Ended(read);
         if bytes > SMALL_ITEMS {
-            (self.read, self.items) = (FileRead::InVain, Vec::new());
+            (self.read, self.items) = (FileRead::TooManyItems, Vec::new());
         }
     }
 }

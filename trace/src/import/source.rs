@@ -83,7 +83,7 @@ impl<'o> ImportSource<'o> {
                 Some(source) => unreadable(source),
                 None => {
                     let expected = formats::expected();
-                    let instead = what_else(start, compression, path);
+                    let instead = what_else(start, compression.map(|one| one.kind), path);
                     let message = format!("not a trace; expected {expected}{instead}");
                     ImportError::File { file: path.to_owned(), message }
                 }
@@ -148,7 +148,7 @@ fn what_else(start: &[u8], compression: Option<FileKind>, path: &Path) -> String
         (None, _) if start.is_empty() => ", not an empty file".to_owned(),
         (None, Some(_)) => String::new(),
         (None, None) => compressed::by_name(path.as_os_str().as_encoded_bytes())
-            .map_or_else(String::new, |named| format!("; it is not {} either", named.name())),
+            .map_or_else(String::new, |named| format!("; it is not {} either", named.kind.name())),
     }
 }
 

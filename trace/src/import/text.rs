@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ImportEvent;
-use super::compressed::{self, Decompressed};
+use super::compressed::{self, Decompressed, FileCompression};
 use warpload_binary::file_kind::FileKind;
 
 /// The input of all readers of text traces.
@@ -26,7 +26,7 @@ pub(super) struct Opened<'o> {
     /// The whole text.
     pub(super) text: Text<'o>,
     /// Its compression.
-    pub(super) compression: Option<FileKind>,
+    pub(super) compression: Option<FileCompression>,
     /// The instructions found in the text.
     pub(super) found: FoundCount,
 }

@@ -98,6 +98,29 @@ fn lists_and_texts_of_the_contents_are_bounded() {
     }
 }
 
+/// Contents that each limit allows can take much memory together, because zstd makes them small. They need a file in
+/// proportion: the same contents are opened if they are not compressed.
+#[test]
+fn contents_take_memory_in_proportion_to_the_file() {
+    let _alone = alone();
+    let json = |names: &str, kernels: &str| {
+        format!("{{\"source\":\"\",\"names\":[{names}],\"kernels\":[{kernels}],\"operations\":[]}}")
+    };
+    let kernel = "{\"name\":0,\"grid\":[0,0,0],\"block\":[0,0,0]}";
+    let list = |item: &str, count: usize| vec![item; count].join(",");
+    for json in [json(&list("\"a\"", 900_000), ""), json("\"a\"", &list(kernel, 150_000))] {
+        let bytes = file(&[], &chunk(&[compressed(&json)]));
+        let size = bytes.len();
+        let (opened, peak) = open(bytes);
+        let error = opened.unwrap_err();
+        assert!(error.contains(": contents that take up to "), "{error}");
+        assert!(error.ends_with(&format!("for a file of {size} bytes")), "{error}");
+        assert!(mib(peak) < 24, "{} MiB", mib(peak));
+        let plain = file(&[], &chunk(&[(1, 1, json.into_bytes())]));
+        open(plain).0.unwrap();
+    }
+}
+
 /// A block without columns is one byte and would have as many records as any other. Work must be proportional to the
 /// file, so a block needs a byte for every 128 records.
 #[test]

@@ -409,7 +409,8 @@ fn tracez(frames: u32, lines: u32) -> Vec<u8> {
     file
 }
 
-/// A frame has at most 16 MiB of text, of which no more are held than are read at once.
+/// A frame has at most 16 MiB of text. Texts are held only while threads read them, because 16 of them in a small file
+/// would need 240 MiB.
 #[test]
 fn large_frames_of_a_tracez() {
     let _alone = alone();

@@ -251,7 +251,7 @@ fn a_list_of_files_of_all_compressions() {
         compressed += &format!("kernel-{i}.traceg.{ending}\n");
         write(&format!("kernel-{i}.traceg.{ending}"), &compress(text.as_bytes()));
     }
-    // Under one name, because a binary trace says what it was imported from.
+    // All lists have the same name, because it becomes part of the binary trace.
     let path = folder.path().join("list");
     write("list", plain.as_bytes());
     let expected = import_file(&path, 1).unwrap();

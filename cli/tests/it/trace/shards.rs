@@ -13,7 +13,7 @@ fn succeed(arguments: &[&str]) -> String {
 const OPTIONS: [&str; 5] =
     ["--image", "traces/generic.image.json", "--opcode", "LD*.E*", "--no-demangle"];
 
-/// Summaries of seven shards, merged in a tree, in a folder whose name a shell would have to quote.
+/// Seven shards merge in a tree. Their folder has a quote and a `$` in its name, because scripts pass such names on.
 #[test]
 fn shards_merge_to_the_whole_replay() {
     let folder = tempfile::tempdir().unwrap();

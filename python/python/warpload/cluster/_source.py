@@ -8,11 +8,15 @@ import shutil
 import threading
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from .._errors import Error
+
+if TYPE_CHECKING:
+    from distributed import Worker
 
 #: The first bytes of a binary trace.
 MAGIC = b"WARPLOAD"
@@ -43,10 +47,12 @@ class Source:
 
     def file(self, run: str) -> str:
         """The path of the trace on this worker, which fetches it once in a `run`."""
+        from distributed import get_worker
+
         if self.local:
             return self.url
         fs, at = fsspec.url_to_fs(self.url)
-        path = folder(run) / posixpath.basename(at)
+        path = folder(get_worker(), run) / posixpath.basename(at)
         with FETCHING:
             if not path.is_file():
                 path.parent.mkdir(exist_ok=True)
@@ -59,13 +65,12 @@ class Source:
         return str(path)
 
 
-def folder(run: str) -> Path:
-    """The folder of this worker for the fetched trace of a `run`."""
-    from distributed import get_worker
-
-    return Path(get_worker().local_directory, f"warpload-{run}")
+def folder(worker: Worker, run: str) -> Path:
+    """The folder of a worker for the fetched trace of a `run`."""
+    return Path(worker.local_directory, f"warpload-{run}")
 
 
-def remove(run: str) -> None:
-    """Removes what this worker has fetched for a `run`."""
-    shutil.rmtree(folder(run), ignore_errors=True)
+def remove(run: str, dask_worker: Worker) -> None:
+    """Removes what a worker has fetched for a `run`. Dask passes the worker to an argument of this name; outside of a
+    task it has no other."""
+    shutil.rmtree(folder(dask_worker, run), ignore_errors=True)

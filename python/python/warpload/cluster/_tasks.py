@@ -18,6 +18,8 @@ from ._source import Source, remove
 if TYPE_CHECKING:
     from distributed import Client, Future
 
+    from .._types import ErrorKind
+
 
 def replay(
     trace: str,
@@ -87,7 +89,7 @@ class Refused:
     """Why a task was refused. It is a result rather than an exception, because Dask would try again after one."""
 
     message: str
-    kind: str
+    kind: ErrorKind
 
 
 def taken(result: bytes | Refused) -> bytes:
