@@ -103,7 +103,7 @@ fn turn(trace: &Arc<BinaryTrace>, threads: usize) -> Result<[f64; 3], String> {
     let rate = |start| trace.loads() as f64 / (now() - start).as_secs_f64() / 1e6;
     let options = ReplayOptions::new(ReplayData::Absent);
     let start = now();
-    let summary = replay(trace, &options).map_err(|error| error.to_string())?.summary();
+    let summary = replay(trace, &options).map_err(|error| error.to_string())?;
     let replayed = rate(start);
     drop(summary);
     let options =

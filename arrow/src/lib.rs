@@ -1,4 +1,4 @@
-//! Arrow record batches of the loads of a trace, and of a replay's counters per program counter; with feature
+//! Arrow record batches of the loads of a trace, and of the counts of each instruction of a replay; with feature
 //! `parquet`, Parquet files. docs/arrow.md lists the columns.
 //!
 //! [`LoadBatches`] lazily makes one batch for each block of a trace; [`rows`] makes one for the summary of a replay.

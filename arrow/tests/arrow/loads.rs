@@ -10,8 +10,10 @@ use arrow_array::types::{Int32Type, UInt8Type, UInt16Type, UInt32Type, UInt64Typ
 use arrow_array::{Array, RecordBatch, StringArray};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::Fill;
-use warpload_arrow::{LoadBatches, LoadOptions, load_schema, per_pc};
-use warpload_replay::{ReplayData, ReplayOptions, Selection, replay};
+use warpload_arrow::{LoadBatches, LoadOptions, load_schema};
+use warpload_replay::{
+    AccessCounts, AccessKind, ReplayData, ReplayOptions, RowSpace, Selection, Summary, replay,
+};
 use warpload_trace::{BinaryTrace, OperationKind};
 
 fn batches(trace: &Arc<BinaryTrace>, options: LoadOptions<'_>) -> Vec<RecordBatch> {
@@ -143,10 +145,10 @@ fn rows_are_the_loads_of_each_sample() {
     assert!(all > 1000 && unknown > 0, "{all} loads, {unknown} of unknown addresses");
 }
 
-/// Sums of one program counter: loads, lanes, sectors, ideal sectors, wavefronts, ideal wavefronts.
-type Sums = BTreeMap<(String, u64, String), [Option<u64>; 6]>;
+/// Sums of one instruction of a launch: loads, lanes, sectors, ideal sectors, wavefronts, ideal wavefronts.
+type Sums = BTreeMap<(u64, u64, String), [Option<u64>; 6]>;
 
-fn add(sums: &mut Sums, key: (String, u64, String), row: [Option<u64>; 6]) {
+fn add(sums: &mut Sums, key: (u64, u64, String), row: [Option<u64>; 6]) {
     let known = sums.entry(key).or_default();
     for (sum, more) in known.iter_mut().zip(row) {
         *sum = match (*sum, more) {
@@ -159,7 +161,7 @@ fn add(sums: &mut Sums, key: (String, u64, String), row: [Option<u64>; 6]) {
 #[test]
 fn costs_add_up_to_the_replay() {
     for (name, trace) in samples() {
-        let summary = replay(&trace, &absent()).unwrap().summary();
+        let summary = replay(&trace, &absent()).unwrap();
         let mut per_row = Sums::new();
         let [mut sectors, mut ideal, mut lines, mut wavefronts, mut ideal_wavefronts] = [0u64; 5];
         for batch in batches(&trace, LoadOptions::new(absent())) {
@@ -188,33 +190,47 @@ fn costs_add_up_to_the_replay() {
                 lines += of_lines[i].unwrap_or(0);
                 wavefronts += c.unwrap_or(0);
                 ideal_wavefronts += d.unwrap_or(0);
-                let kernel = trace.contents().kernels[row.kernel as usize].name.to_string();
                 let row_costs = [Some(1), Some(row.lanes.into()), a, b, c, d];
-                add(&mut per_row, (kernel, row.pc, row.opcode), row_costs);
+                add(&mut per_row, (row.kernel.into(), row.pc, row.opcode), row_costs);
             }
         }
-        let counts = &summary.counts;
-        let expected = [counts.sectors, counts.ideal_sectors, counts.lines];
+        let counts = &summary.counts.loads;
+        let global = counts.global.unwrap_or_default();
+        let expected = [global.sectors.sum, global.ideal_sectors, global.lines];
         assert_eq!([sectors, ideal, lines], expected, "{name}");
-        let shared = counts.shared;
-        let expected = [shared.wavefronts, shared.ideal_wavefronts];
+        let expected = [counts.wavefronts(), counts.ideal_wavefronts()];
         assert_eq!([wavefronts, ideal_wavefronts], expected, "{name}");
-        check_per_pc(&name, &summary, per_row);
+        check_loads(&name, &summary, &per_row);
+        check_batch(&name, &summary);
     }
 }
 
-/// Compares the batch of program counters with sums of rows.
-fn check_per_pc(name: &str, summary: &warpload_replay::Summary, per_row: Sums) {
-    let batch = per_pc(summary, None).unwrap();
-    let (kernel, opcode) = (names(&batch, "kernel"), names(&batch, "opcode"));
-    let pc = numbers!(batch, "pc", UInt64Type);
-    let columns = ["loads", "lanes", "sectors", "ideal_sectors", "wavefronts", "ideal_wavefronts"]
+/// Compares the rows of loads in the batch of a summary with sums of the loads' own rows.
+fn check_loads(name: &str, summary: &Summary, per_row: &Sums) {
+    let batch = warpload_arrow::rows(summary, None).unwrap();
+    let [opcode, kind, space] = ["opcode", "kind", "space"].map(|name| names(&batch, name));
+    let [launch, pc] = ["launch", "pc"].map(|name| numbers!(batch, name, UInt64Type));
+    let [loads, lanes, sectors, ideal, local_sectors, local_ideal, wavefronts, ideal_wavefronts] =
+        [
+            "accesses",
+            "lanes",
+            "global_sectors_sum",
+            "global_ideal_sectors",
+            "local_sectors",
+            "local_ideal_sectors",
+            "shared_wavefronts_sum",
+            "shared_ideal_wavefronts",
+        ]
         .map(|name| numbers!(batch, name, UInt64Type));
-    assert_eq!(batch.num_rows(), summary.per_pc.len(), "{name}");
     let mut sums = Sums::new();
-    for i in 0..batch.num_rows() {
-        let row = [0, 1, 2, 3, 4, 5].map(|kind: usize| columns[kind][i]);
-        add(&mut sums, (kernel[i].clone(), pc[i].unwrap(), opcode[i].clone()), row);
+    for i in (0..batch.num_rows()).filter(|i| kind[*i] == "load") {
+        // A generic load's own row has only its sectors of global memory.
+        let [sectors, ideal] = match &*space[i] {
+            "local" => [local_sectors[i], local_ideal[i]],
+            _ => [sectors[i], ideal[i]],
+        };
+        let costs = [loads[i], lanes[i], sectors, ideal, wavefronts[i], ideal_wavefronts[i]];
+        add(&mut sums, (launch[i].unwrap(), pc[i].unwrap(), opcode[i].clone()), costs);
     }
     assert_eq!(sums.len(), per_row.len(), "{name}");
     for (key, expected) in &sums {
@@ -223,6 +239,55 @@ fn check_per_pc(name: &str, summary: &warpload_replay::Summary, per_row: Sums) {
         for i in 0..6 {
             assert_eq!(found[i].unwrap_or(0), expected[i].unwrap_or(0), "{name} {key:?}");
         }
+    }
+}
+
+/// Compares the batch of a summary with its rows, which are accesses of every kind.
+fn check_batch(name: &str, summary: &Summary) {
+    let batch = warpload_arrow::rows(summary, None).unwrap();
+    let [kernel, opcode, kind, space] =
+        ["kernel", "opcode", "kind", "space"].map(|name| names(&batch, name));
+    let [launch, pc] = ["launch", "pc"].map(|name| numbers!(batch, name, UInt64Type));
+    let access_bytes = numbers!(batch, "access_bytes", UInt32Type);
+    assert_eq!(batch.num_rows(), summary.rows.len(), "{name}");
+    for (i, row) in summary.rows.iter().enumerate() {
+        assert_eq!((launch[i], pc[i]), (Some(row.launch), Some(row.pc.0)), "{name}");
+        let expected = [&*row.kernel, &*row.opcode, row.kind.name(), row.space.name()];
+        assert_eq!([&*kernel[i], &*opcode[i], &*kind[i], &*space[i]], expected, "{name}");
+        assert_eq!(access_bytes[i], row.access_bytes, "{name}");
+    }
+    let columns = AccessCounts::columns();
+    let found: Vec<_> = columns.iter().map(|name| numbers!(batch, name, UInt64Type)).collect();
+    for (i, row) in summary.rows.iter().enumerate() {
+        let found: Vec<Option<u64>> = found.iter().map(|column| column[i]).collect();
+        assert_eq!(found, row.counts.values(), "{name}");
+    }
+    for kind in AccessKind::ALL {
+        let counts = summary.counts.kind(kind);
+        let sum = |name: &str| -> u64 {
+            let column = numbers!(batch, name, UInt64Type);
+            let rows = summary.rows.iter().zip(column);
+            rows.filter(|(row, _)| row.kind == kind).filter_map(|(_, value)| value).sum()
+        };
+        let found = ["accesses", "lanes", "bytes", "global_sectors_sum", "shared_wavefronts_sum"];
+        let sectors = counts.global.map_or(0, |global| global.sectors.sum);
+        let expected = [counts.accesses, counts.lanes, counts.bytes, sectors, counts.wavefronts()];
+        assert_eq!(found.map(sum), expected, "{name} {kind:?}");
+    }
+}
+
+#[test]
+fn rows_have_every_kind_of_access_and_both_sides_of_a_copy() {
+    let mut found = Vec::new();
+    for (_, trace) in samples() {
+        let summary = replay(&trace, &absent()).unwrap();
+        found.extend(summary.rows.iter().map(|row| (row.kind, row.space)));
+    }
+    for kind in AccessKind::ALL {
+        assert!(found.iter().any(|(of, _)| *of == kind), "{kind:?}");
+    }
+    for side in [RowSpace::Global, RowSpace::Shared] {
+        assert!(found.contains(&(AccessKind::Copy, side)), "{side:?}");
     }
 }
 
@@ -324,7 +389,7 @@ fn a_selection_leaves_out_rows() {
     let local = operations.iter().map(|one| one.space_name() == "local").collect();
     let selection = Selection { operations: Some(local), ..Selection::default() };
     let options = absent().select(&selection);
-    let loads = replay(&trace, &options).unwrap().summary().counts.loads;
+    let loads = replay(&trace, &options).unwrap().counts.loads.accesses;
     let all = batches(&trace, LoadOptions::new(options));
     let rows: Vec<Row> = all.iter().flat_map(rows).collect();
     assert!(loads > 0 && rows.len() as u64 == loads);
@@ -340,8 +405,8 @@ fn metadata_say_how_the_rows_were_made() {
     assert_eq!(metadata["source"], trace.contents().source);
     assert_eq!(metadata["options"], "--fill address --address-bits 40");
     assert!(metadata.contains_key("version"));
-    let summary = replay(&trace, &replay_options).unwrap().summary();
-    let batch = per_pc(&summary, Some(&replay_options)).unwrap();
+    let summary = replay(&trace, &replay_options).unwrap();
+    let batch = warpload_arrow::rows(&summary, Some(&replay_options)).unwrap();
     let schema = batch.schema();
     let metadata = schema.metadata();
     assert_eq!(metadata["digest"], summary.digest.unwrap().to_string());
