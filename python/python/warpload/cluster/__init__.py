@@ -1,6 +1,6 @@
 """Replays on many machines, with `Dask <https://distributed.dask.org>`_.
 
-A trace is replayed in shards, and their summaries are merged in a tree. Each task runs ``warpload replay --shard`` or
+A trace is replayed in shards, and one task merges their summaries. Each task runs ``warpload replay --shard`` or
 ``warpload merge`` in a process of its own. Summaries go from worker to worker; the trace is read where it is.
 
 It is on a file system that all machines share, or anywhere that fsspec reads (``s3://bucket/app.wlt``). A remote trace
@@ -38,13 +38,12 @@ def replay(
     client: Client,
     *,
     shards: int | None = None,
-    fan_in: int = 16,
     retries: int = 3,
     progress: Progress | None = None,
     image: Path | None = None,
     **options: Unpack[CountingOptions],
 ) -> Replay:
-    """Replays a binary trace in shards and merges the results in a tree.
+    """Replays a binary trace in shards and merges the results.
 
     Returns what ``Trace(trace).replay(**options)`` returns, byte for byte.
 
@@ -54,8 +53,6 @@ def replay(
         A path that every worker has, or a URL that fsspec reads.
     shards
         The number of pieces, of about equally many records. If it is not given, one for each thread of the workers.
-    fan_in
-        How many results one task merges.
     retries
         How often to retry a task after a failure of the system (``kind`` is ``"system"``). Input that the command
         refuses is not retried. Tasks of a lost worker run elsewhere in any case (Dask's
@@ -77,7 +74,7 @@ def replay(
 
     options.setdefault("threads", 1)
     given = replay_arguments(image=image and os.path.abspath(image), **absolute(options))
-    merged = _tasks.replay(os.fspath(trace), given, client, shards, fan_in, retries, progress)
+    merged = _tasks.replay(os.fspath(trace), given, client, shards, retries, progress)
     return Replay.from_json(merged)
 
 

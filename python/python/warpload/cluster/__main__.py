@@ -35,7 +35,6 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("trace", metavar="TRACE", help="a path that all workers have, or a URL")
     parser.add_argument("--shards", type=int, metavar="N", help="default: one for each thread")
-    parser.add_argument("--fan-in", type=int, default=16, metavar="N", help="default: %(default)s")
     parser.add_argument("--retries", type=int, default=3, metavar="N", help="default: %(default)s")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="the cluster's scheduler, as tcp://host:8786")
     parser.add_argument("--workers", type=int, metavar="N", help="local processes, without a scheduler")
@@ -67,7 +66,6 @@ def do(arguments: argparse.Namespace) -> str:
             arguments.trace,
             client,
             shards=arguments.shards,
-            fan_in=arguments.fan_in,
             retries=arguments.retries,
             progress=show_progress if sys.stderr.isatty() else None,
             **given,

@@ -26,15 +26,13 @@ def replay(
     options: list[str],
     client: Client,
     shards: int | None,
-    fan_in: int,
     retries: int,
     progress: Callable[[int, int], object] | None,
 ) -> bytes:
     """Replays `trace` in shards on the workers of `client`, and returns the merged summary."""
     shards = default_shards(client) if shards is None else shards
-    for name, number, least in (("shards", shards, 1), ("fan_in", fan_in, 2)):
-        if number < least:
-            raise Error(f"{name}: {number}; expected at least {least}", kind="argument")
+    if shards < 1:
+        raise Error(f"shards: {shards}; expected at least 1", kind="argument")
     source = Source.of(trace)
     # Dask answers from memory if it still holds a key, so each run has keys of its own.
     run = uuid.uuid4().hex
@@ -45,11 +43,8 @@ def replay(
         tasks.append(client.submit(work, *arguments, key=key, retries=retries))
         return tasks[-1]
 
-    level = [submit(replay_shard, source, run, f"{i}/{shards}", options) for i in range(shards)]
-    while len(level) > fan_in:
-        groups = [level[at : at + fan_in] for at in range(0, len(level), fan_in)]
-        level = [submit(merge, group, True) if len(group) > 1 else group[0] for group in groups]
-    result = submit(merge, level, False)
+    parts = [submit(replay_shard, source, run, f"{i}/{shards}", options) for i in range(shards)]
+    result = submit(merge, parts)
     try:
         wait_for(tasks, progress)
         return taken(result.result())
@@ -104,8 +99,8 @@ def replay_shard(source: Source, run: str, shard: str, options: list[str]) -> by
     return do(["replay", f"--shard={shard}", "--format=json", *options, "--", source.file(run)])
 
 
-def merge(summaries: list[bytes | Refused], partial: bool) -> bytes | Refused:
-    """Merges summaries on a worker: neighbours into one of all their shards, or all into the whole."""
+def merge(summaries: list[bytes | Refused]) -> bytes | Refused:
+    """Merges the summaries of all shards on a worker."""
     with tempfile.TemporaryDirectory() as folder:
         names = []
         for number, summary in enumerate(summaries):
@@ -113,7 +108,7 @@ def merge(summaries: list[bytes | Refused], partial: bool) -> bytes | Refused:
                 return summary
             Path(folder, f"{number}.json").write_bytes(summary)
             names.append(f"{number}.json")
-        return do(["merge", *(["--partial"] if partial else []), *names], folder)
+        return do(["merge", "--format=json", *names], folder)
 
 
 #: The exit statuses of a task's process if the command ends with status 1, and if it refuses its input (`EX_DATAERR`).
