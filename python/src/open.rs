@@ -87,13 +87,10 @@ impl TraceFiles for Opening<'_> {
     }
 
     fn observe(&self, event: ImportEvent<'_>) {
-        match event {
-            ImportEvent::Opened(path, file) => {
-                if let Ok(metadata) = file.metadata() {
-                    self.inputs.add(path, &metadata);
-                }
-            }
-            _ => {}
+        if let ImportEvent::Opened(path, file) = event
+            && let Ok(metadata) = file.metadata()
+        {
+            self.inputs.add(path, &metadata);
         }
     }
 
