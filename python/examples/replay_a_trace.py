@@ -1,4 +1,4 @@
-"""Imports a trace, replays it, and writes the page of it: which program counters waste most sectors.
+"""Imports a trace, replays it, and writes the page of it: which loads waste most sectors.
 
     python replay_a_trace.py traces/btree-v5-kernel-1.traceg page.html
 """
@@ -14,13 +14,15 @@ def main(source: str, page: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         trace = wl.import_(source, Path(folder) / "trace.wlt")
         print(f"{len(trace)} loads")
-        replay = trace.replay(fill="address", html=True)
-    print(f"{replay.sectors} sectors, {replay.ideal_sectors} would do; digest {replay.digest}")
-    table = replay.per_pc.select("pc", "opcode", "sectors", "ideal_sectors").to_polars()
-    waste = table.with_columns(excess=table["sectors"] - table["ideal_sectors"])
-    for pc, opcode, _, _, excess in waste.sort("excess", descending=True).head(3).iter_rows():
+        replay = trace.replay(fill="address")
+    known = replay.loads.global_
+    print(f"{known.sectors.sum} sectors, {known.ideal_sectors} would do; digest {replay.digest}")
+    rows = replay.to_polars()
+    loads = rows.filter(rows["kind"] == "load")
+    waste = loads.select("pc", "opcode", excess=loads["global_sectors_sum"] - loads["global_ideal_sectors"])
+    for pc, opcode, excess in waste.sort("excess", descending=True, nulls_last=True).head(3).iter_rows():
         print(f"  {pc:#x} {opcode}: {excess} sectors too many")
-    Path(page).write_text(replay.html or "", encoding="utf-8")
+    replay.html(page)
 
 
 if __name__ == "__main__":

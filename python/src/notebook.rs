@@ -14,8 +14,8 @@ const ROWS: usize = 10;
 /// The most characters of a text to show.
 const CHARACTERS: usize = 60;
 
-/// Writes the first rows of a table, which has `length` rows in all. If the table counts sectors, the rows with the
-/// most sectors beyond the ideal, each with a bar.
+/// Writes the first rows of a table, which has `length` rows in all. Of the rows of a replay, those with the most sectors
+/// beyond the ideal, each with a bar.
 pub(crate) fn table(batch: &RecordBatch, length: usize) -> String {
     let excess = excess(batch);
     let mut rows: Vec<usize> = (0..batch.num_rows()).collect();
@@ -23,12 +23,17 @@ pub(crate) fn table(batch: &RecordBatch, length: usize) -> String {
         rows.sort_by_key(|row| std::cmp::Reverse(excess[*row]));
     }
     rows.truncate(ROWS);
-    // Columns with only empty cells are left out.
-    let shown: Vec<usize> = (0..batch.num_columns())
-        .filter(|column| rows.iter().any(|row| cell(batch.column(*column), *row, "").is_some()))
-        .collect();
     let schema = batch.schema();
     let name = |column: usize| schema.field(column).name().clone();
+    // Columns with only empty cells are left out; of the rows of a replay, counters that count nothing, too.
+    let is_counter = |name: &str| excess.is_some() && !["launch", "pc"].contains(&name);
+    let is_shown = |column: usize, row: usize| {
+        let text = cell(batch.column(column), row, "");
+        text.is_some_and(|text| text != "0" || !is_counter(&name(column)))
+    };
+    let shown: Vec<usize> = (0..batch.num_columns())
+        .filter(|column| rows.iter().any(|row| is_shown(*column, *row)))
+        .collect();
     let mut html = "<table><thead><tr>".to_owned();
     for column in &shown {
         let _ = write!(html, "<th>{}</th>", escaped(&name(*column)));
@@ -61,12 +66,16 @@ pub(crate) fn table(batch: &RecordBatch, length: usize) -> String {
     html
 }
 
-/// The sectors beyond the ideal of each row, if the table counts the sectors of program counters.
+/// The sectors of global and local memory beyond the ideal of each row, if the table has the rows of a replay.
 fn excess(batch: &RecordBatch) -> Option<Vec<u64>> {
     let column = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<UInt64Type>();
-    let (sectors, ideal) = (column("sectors")?, column("ideal_sectors")?);
-    let excess = sectors.iter().zip(ideal.iter());
-    Some(excess.map(|(a, b)| a.unwrap_or(0).saturating_sub(b.unwrap_or(0))).collect())
+    let beyond = |sectors: &str, ideal: &str| -> Option<Vec<u64>> {
+        let pairs = column(sectors)?.iter().zip(column(ideal)?.iter());
+        Some(pairs.map(|(a, b)| a.unwrap_or(0).saturating_sub(b.unwrap_or(0))).collect())
+    };
+    let global = beyond("global_sectors_sum", "global_ideal_sectors")?;
+    let local = beyond("local_sectors", "local_ideal_sectors")?;
+    Some(global.iter().zip(local).map(|(global, local)| global.saturating_add(local)).collect())
 }
 
 /// The text of a cell; `None` if it is null. Program counters are hexadecimal.

@@ -4,13 +4,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use warpload::json::write_line;
 use warpload::memory::Memory as Bytes;
 use warpload_replay::{
-    Comparison, NothingSelected, ReplayRemark, ReplayRequest, Summary, SummaryError, replay,
+    Comparison, FillWord, NothingSelected, ReplayRemark, ReplayRequest, Summary, SummaryError,
+    replay,
 };
 use warpload_report::{ReportPage, html};
 use warpload_trace::{BinaryTrace, Shard};
@@ -80,10 +80,16 @@ impl ReplayTask {
             return Err(Failure::of(&nothing, ErrorKind::Selection));
         }
         notes.extend(ReplayRemark::all(&summary, &options).iter().map(ToString::to_string));
-        let image = request.image.as_ref();
-        let data = image.map(|image| format!("memory image {}", image.display()));
+        // In the command's words, so that the page is the command's.
+        let data = match (&request.image, memory, request.fill) {
+            (Some(manifest), ..) => format!("memory image {}", manifest.display()),
+            (None, Some(_), _) => "a memory image".to_owned(),
+            (None, None, Some(FillWord::Address)) => "a function of the address".to_owned(),
+            (None, None, Some(FillWord::Zero)) => "zeros".to_owned(),
+            (None, None, None) => "none, so no values were computed".to_owned(),
+        };
         let rows = warpload_arrow::rows(&summary, Some(&options));
-        Ok(Found { summary, rows, notes, about: [title.clone(), data.unwrap_or_default()] })
+        Ok(Found { summary, rows, notes, about: [title.clone(), data] })
     }
 }
 

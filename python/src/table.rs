@@ -180,7 +180,7 @@ impl Table {
         Self::to_arrow(slf)?.call_method0("to_pandas")
     }
 
-    /// The first rows as a table for a notebook; for program counters, the rows with the most sectors beyond the ideal.
+    /// The first rows as a table for a notebook; of the rows of a replay, those with the most sectors beyond the ideal.
     #[pyo3(signature = () -> "str")]
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         let length = self.__len__(py)?;

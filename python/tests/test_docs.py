@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import doctest
 import io
 import re
 from pathlib import Path
 
 import pytest
+from warpload import _summary
 
 
 @pytest.mark.parametrize(("page", "count"), [("python.md", 45), ("book/triton.md", 18)])
@@ -33,3 +35,16 @@ def test_the_example_of_the_readme(root: Path, monkeypatch) -> None:
     with contextlib.redirect_stdout(printed):
         exec(compile(found[1], "README.md", "exec"), {})
     assert printed.getvalue() == found[2]
+
+
+def test_every_counter_is_a_field(root: Path) -> None:
+    page = (root / "docs" / "counters.md").read_text()
+    of_trace, of_accesses = re.findall(r"<!-- counters.*?-->\n(.*?)<!-- end -->", page, re.DOTALL)
+    for table, kind in ((of_trace, _summary.Counts), (of_accesses, _summary.Accesses)):
+        paths = re.findall(r"^\| `(.*?)`", table, re.MULTILINE)
+        assert len(paths) > 15
+        for path in paths:
+            of = kind
+            for key in path.split("."):
+                assert key in {field.name.rstrip("_") for field in dataclasses.fields(of)}, path
+                of = _summary._NESTED.get(key)

@@ -123,13 +123,15 @@ def test_saxpy_updates_its_arrays(saxpy) -> None:
 def test_a_launch_is_replayed(saxpy, root: Path, tmp_path: Path) -> None:
     x, y = np.ones(100, np.float32), np.ones(100, np.float32)
     launch = saxpy((2,), (64,), (100, 2.0, x, y))
-    rows = json.loads(launch.replay.to_json())["per_pc"]
-    assert [(row["loads"], row["sectors"]["mean"], row["ptx"]) for row in rows] == [
-        (4, 3.25, "ld.global.f32 %f2, [%rd7]"),
-        (4, 3.25, "ld.global.f32 %f3, [%rd6]"),
+    rows = json.loads(launch.replay.to_json())["rows"]
+    known = [(row["kind"], row["accesses"], row["global"]["sectors"]["sum"], row["ptx"]) for row in rows]
+    assert known == [
+        ("load", 4, 13, "ld.global.f32 %f2, [%rd7]"),
+        ("load", 4, 13, "ld.global.f32 %f3, [%rd6]"),
+        ("store", 4, 13, "st.global.f32 [%rd7], %f4"),
     ]
     assert launch.trace.contents["kernels"][0]["name"] == "saxpy"
-    assert len(launch.trace) == launch.replay.loads == 8
+    assert len(launch.trace) == launch.replay.loads.accesses == 8
     page = tmp_path / "saxpy.html"
     launch.replay.html(page)
     assert page.read_text() == launch.replay.html
@@ -143,8 +145,8 @@ def test_a_launch_is_replayed(saxpy, root: Path, tmp_path: Path) -> None:
     # Structured arrays and structures: the textbook's sectors.
     particles = Kernel(root / "traces/textbook.ptx", "array_of_structures")
     launch = particles((4,), (256,), (np.zeros((1024, 4), np.float32), 0.5, 1024))
-    (row,) = json.loads(launch.replay.to_json())["per_pc"]
-    assert row["sectors"]["mean"] == 16.0
+    (row,) = (row for row in launch.replay.to_dict()["rows"] if row["kind"] == "load")
+    assert row["global"]["sectors"]["sum"] == 16 * row["accesses"]
 
 
 def test_one_block_of_a_large_grid(saxpy, command, root: Path, tmp_path: Path) -> None:
@@ -182,12 +184,12 @@ again:
 }"""
     kernel, x = Kernel(HEAD + loop), np.zeros(32, np.int32)
     launch = kernel(1, 32, (x,))
-    assert (launch.not_counted, launch.replay.loads) == (0, 20_000)
+    assert (launch.not_counted, launch.replay.loads.accesses) == (0, 20_000)
     assert "partial" not in str(launch)
     monkeypatch.setattr("warpload._kernel._TRACE_BYTES", 200)
     launch = kernel(1, 32, (x,))
     left_out = launch.not_counted
-    assert 0 < left_out < 20_000 and launch.replay.loads == 20_000 - left_out
+    assert 0 < left_out < 20_000 and launch.replay.loads.accesses == 20_000 - left_out
     assert str(launch).endswith(f"; the trace is partial, without the last {left_out} accesses")
     # The launch itself is whole.
     assert launch.ok and launch.counts.loads == 20_001

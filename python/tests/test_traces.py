@@ -7,6 +7,7 @@ import inspect
 import json
 import os
 import pickle
+import re
 import shutil
 import signal
 import subprocess
@@ -28,6 +29,15 @@ REPLAYS = [
     ("rows.kernelslist.g", {"cubin": "rows.sm_50.cubin", "pc": 0x68}),
     ("bfs-v3-kernel-14.traceg", {"shared_window": (0x7E000000, 0x1000000), "address_bits": 48}),
 ]
+
+# The kinds of accesses, and the names of their counts.
+KINDS = {
+    "load": "loads",
+    "store": "stores",
+    "atomic": "atomics",
+    "reduction": "reductions",
+    "copy": "copies",
+}
 
 
 def arguments(traces, options) -> list[str]:
@@ -64,27 +74,32 @@ def test_a_replay_is_the_commands(command, traces, name, options) -> None:
     assert found.to_dict() == json.loads(known.stdout)
     assert found == wl.Replay.from_json(known.stdout)
     as_dict = found.to_dict()
-    if "partial" in as_dict:
-        # In the form for merging alone.
-        parts = [wl.Trace(traces / name).replay(**{**options, "shard": (i, 3)}) for i in range(3)]
-        assert found == parts[1]
-        whole = wl.Trace(traces / name).replay(**{**options, "shard": None})
-        assert sum(part.loads for part in parts) == whole.loads
-        assert sum(part.sectors for part in parts) == whole.sectors
-        assert found.kernels and sum(kernel.loads for kernel in found.kernels) == found.loads
-        assert sum(pl.DataFrame(found.per_pc)["loads"]) == found.loads
-        return
-    assert (found.digest, found.sectors, found.loads) == (
-        as_dict["digest"],
-        as_dict["sectors"],
-        as_dict["loads"],
-    )
-    assert found.by_space.global_ == as_dict["by_space"]["global"]
-    assert [kernel.loads for kernel in found.kernels] == [k["loads"] for k in as_dict["kernels"]]
+    shard = options.get("shard")
+    assert (found.shard and (found.shard.index, found.shard.of)) == shard
+    assert found.digest == as_dict["digest"]
+    for kind, plural in KINDS.items():
+        counts, known = getattr(found, plural), as_dict[plural]
+        assert counts.accesses == known["accesses"]
+        assert counts.global_.sectors.sum == known.get("global", {}).get("sectors", {}).get("sum", 0)
+        assert counts.by_space.global_ == known.get("by_space", {}).get("global", 0)
+        of_launches = [getattr(launch, plural).accesses for launch in found.launches]
+        assert of_launches == [launch[plural]["accesses"] for launch in as_dict["launches"]]
+        rows = pl.DataFrame(found.rows).filter(pl.col("kind") == kind)
+        assert sum(of_launches) == rows["accesses"].sum() == counts.accesses
+        assert rows["global_sectors_sum"].sum() == counts.global_.sectors.sum
     assert [fault.pc for fault in found.first_faults] == [
         int(fault["pc"], 16) for fault in as_dict["first_faults"]
     ]
-    assert len(found.per_pc) == len(as_dict["per_pc"])
+    assert found.launches and len(found.rows) == len(as_dict["rows"]) > 0
+    if shard is None:
+        return
+    parts = [wl.Trace(traces / name).replay(**{**options, "shard": (i, 3)}) for i in range(3)]
+    assert found == parts[shard[0]]
+    whole = wl.Trace(traces / name).replay(**{**options, "shard": None})
+    for plural in KINDS.values():
+        counts = [getattr(part, plural) for part in parts]
+        assert sum(one.accesses for one in counts) == getattr(whole, plural).accesses
+        assert sum(one.sectors for one in counts) == getattr(whole, plural).sectors
 
 
 def test_what_a_trace_is(command, traces) -> None:
@@ -99,10 +114,12 @@ def test_what_a_trace_is(command, traces) -> None:
 def test_a_replay_shows_what_matters(traces) -> None:
     found = wl.Trace(traces / "generic.wlt").replay(image=traces / "generic.image.json")
     assert repr(found) == (
-        "Replay(306 loads of 624 records, 861 sectors, ideal 303, 637 lane faults, "
+        "Replay(473 accesses of 624 instructions, 3123 sectors, ideal 1289, 637 lane faults, "
         "digest 4d7e8a276f5f90ac)"
     )
-    assert "sectors" in dir(found)
+    assert (found.loads.global_.sectors.sum, found.loads.global_.ideal_sectors) == (861, 303)
+    assert (found.loads.sectors, found.loads.ideal_sectors) == (861 + 1594, 303 + 318)
+    assert "loads" in dir(found) and "rows" in dir(found)
     assert pickle.loads(pickle.dumps(found)).summary == found.summary
     with pytest.raises(AttributeError):
         found.nothing
@@ -127,9 +144,19 @@ def test_notes_and_the_page(command, traces, tmp_path) -> None:
     assert "no memory access is selected" in note
     page = tmp_path / "page.html"
     command("replay", traces / "generic.wlt", "--fill=zero", "--html", page)
-    assert trace.replay(fill="zero", html=True).html == page.read_text()
+    found = trace.replay(fill="zero")
+    assert found.html == page.read_text()
+    found.html(tmp_path / "ours.html")
+    assert (tmp_path / "ours.html").read_bytes() == page.read_bytes()
+    # Two launches of a kernel.
+    twice = tmp_path / "twice.g"
+    twice.write_text(f"{traces / 'rows-kernel-1.traceg'}\n" * 2)
+    command("replay", twice, "--fill=address", "--html", page, "--by-launch")
+    found = wl.Trace(twice).replay(fill="address")
+    assert len(found.launches) == 2
+    assert found.page(by_launch=True) == page.read_text() != found.html
     memory = wl.Memory({0x1000: bytes(64)})
-    assert "a memory image" in trace.replay(image=memory, html=True).html
+    assert "a memory image" in trace.replay(image=memory).html
 
 
 @pytest.mark.parametrize("kernel", ["nosuch", "("])
@@ -187,23 +214,20 @@ def test_tables_are_filtered(traces) -> None:
     loads = pl.DataFrame(trace)
     chosen = trace.loads(space="shared", pc="0x10..0x80", opcode="LD.*", threads=2)
     found = trace.replay(space="shared", pc="0x10..0x80", opcode="LD.*")
-    assert len(chosen) == chosen.to_polars().height == found.loads > 0
-    assert chosen.to_arrow().num_rows == len(chosen.to_pandas()) == found.loads
+    assert len(chosen) == chosen.to_polars().height == found.loads.accesses > 0
+    assert chosen.to_arrow().num_rows == len(chosen.to_pandas()) == found.loads.accesses
     assert set(chosen.to_polars()["record"]) < set(loads["record"])
     with pytest.raises(TypeError, match="expected options about the contents of memory"):
         trace.loads(merge_pairs=True)
-    whole = trace.replay()
-    rows = whole.rows(kernel="^", pc="0x10..0x80", opcode="LD.*").to_polars()
-    per_pc = whole.to_polars()
-    expected = per_pc.filter(pl.col("pc").is_between(0x10, 0x80), pl.col("opcode").cast(str).str.starts_with("LD."))
-    assert rows.equals(expected) and 0 < rows.height < per_pc.height
-    with pytest.raises(TypeError, match="alone"):
-        whole.rows(space="shared")
+    rows = trace.replay(kernel="^", pc="0x10..0x80", opcode="LD.*").to_polars()
+    whole = trace.replay().to_polars()
+    expected = whole.filter(pl.col("pc").is_between(0x10, 0x80), pl.col("opcode").cast(str).str.starts_with("LD."))
+    assert rows.equals(expected) and 0 < rows.height < whole.height
 
 
 def test_tables_have_the_columns_that_are_asked_for(traces) -> None:
     trace = wl.Trace(traces / "generic.wlt")
-    for table in (trace.loads(), trace.loads(threads=2), trace.replay().per_pc):
+    for table in (trace.loads(), trace.loads(threads=2), trace.replay().rows):
         some = table.select("opcode", "pc").select("pc")
         assert some.columns == ["pc"] and len(some) == len(table)
         assert some.to_polars()["pc"].equals(table.to_polars()["pc"])
@@ -211,14 +235,20 @@ def test_tables_have_the_columns_that_are_asked_for(traces) -> None:
         trace.loads().select("no")
 
 
-def test_a_notebook_shows_the_worst_program_counters(traces) -> None:
+def test_a_notebook_shows_the_worst_rows(traces) -> None:
     found = wl.Trace(traces / "btree-v5-kernel-1.traceg").replay()
-    worst = found.to_polars().with_columns(
-        (pl.col("sectors") - pl.col("ideal_sectors")).alias("excess")
-    ).sort("excess", descending=True, nulls_last=True)
+    column = {name: pl.col(name).fill_null(0) for name in found.rows.columns}
+    beyond = column["global_sectors_sum"] - column["global_ideal_sectors"]
+    beyond += column["local_sectors"] - column["local_ideal_sectors"]
+    worst = found.to_polars().with_columns(beyond.alias("excess")).sort("excess", descending=True)
     html = found._repr_html_()
     assert "sectors" in html and html.index(f"{worst['pc'][0]:#x}") < html.index(f"{worst['pc'][1]:#x}")
-    assert "<table>" in found.per_pc._repr_html_() and "<script" not in html
+    assert "<table>" in found.rows._repr_html_() and "<script" not in html
+    # What counts nothing is left out, and what a row is never.
+    shown = re.findall("<th>(.*?)</th>", html)
+    assert {"launch", "kernel", "pc", "opcode", "kind", "space", "accesses"} <= {*shown}
+    zeros = [name for name in found.rows.columns if name not in shown]
+    assert "values_mismatches" in zeros and set(worst[:10].select(zeros).fill_null(0).row(0)) == {0}
 
 
 def test_a_trace_is_a_context_manager(traces) -> None:
@@ -314,20 +344,31 @@ def test_shards_merge_and_replays_compare(command, traces, tmp_path) -> None:
     trace = wl.Trace(traces / "generic.wlt")
     whole = trace.replay(fill="zero", threads=1)
     shards = [trace.replay(fill="zero", shard=(i, 3)) for i in range(3)]
-    assert wl.merge(shards) == whole
-    assert wl.merge([wl.merge(shards[1:], partial=True), shards[0]]) == whole
-    with pytest.raises(wl.Error, match="expected each from 0 to 2 once") as raised:
-        wl.merge(shards[:2])
-    assert raised.value.kind == "input"
-    with pytest.raises(wl.Error, match="a whole replay cannot be merged"):
-        wl.merge([whole])
+    assert wl.merge(shards) == wl.merge(reversed(shards)) == whole
+    for wrong, message in [
+        (shards[:2], "shard 2 of 3 is missing"),
+        ([*shards, shards[1]], "shard 1 of 3, like another one"),
+        ([], "no summaries"),
+    ]:
+        with pytest.raises(wl.Error, match=message) as raised:
+            wl.merge(wrong)
+        assert raised.value.kind == "input"
+    with pytest.raises(wl.Error, match="expected whole replays"):
+        wl.compare(whole, shards[0])
     other = wl.Trace(traces / "btree-v5-kernel-1.traceg").replay(fill="zero")
     for name, replay in (("a", whole), ("b", other)):
         (tmp_path / name).write_bytes(replay.to_json())
+    # Whole replays follow each other.
+    both = wl.merge([whole, other])
+    assert both.to_json() == command("merge", tmp_path / "a", tmp_path / "b", "--format", "json").stdout
+    assert wl.merge([*shards, other]) == both and wl.merge([whole]) == whole
+    assert both.loads.accesses == whole.loads.accesses + other.loads.accesses
+    assert [launch.launch for launch in both.launches] == list(range(len(both.launches)))
+    assert len(both.rows) == len(whole.rows) + len(other.rows) and both.footprint is None
     known = command("compare", tmp_path / "a", tmp_path / "b", "--format", "json")
     assert wl.compare(whole, other).details == json.loads(known.stdout)
     assert wl.compare(whole, whole).change == 0
-    with pytest.raises(wl.Error, match="counted different loads: all in the first") as raised:
+    with pytest.raises(wl.Error, match="counted different accesses: all in the first") as raised:
         wl.compare(whole, trace.replay(fill="zero", pc=0x10))
     assert raised.value.kind == "selection"
 
@@ -366,15 +407,15 @@ def test_polars_reads_a_trace(traces) -> None:
     trace = wl.Trace(traces / "btree-v5-kernel-1.traceg")
     loads = pl.DataFrame(trace)
     found = trace.replay()
-    assert loads.height == len(trace) == found.loads
-    assert loads["lanes"].sum() == found.lanes
-    by_space = found.by_space
+    assert loads.height == len(trace) == found.loads.accesses
+    assert loads["lanes"].sum() == found.loads.lanes
+    by_space = found.loads.by_space
     sectors = loads.filter(pl.col("space") == "global")["sectors"].sum()
-    assert sectors == found.sectors and by_space.global_ > 0
-    per_pc = pl.DataFrame(found.per_pc)
-    assert per_pc["loads"].sum() == found.loads
+    assert sectors == found.loads.global_.sectors.sum and by_space.global_ > 0
+    rows = pl.DataFrame(found.rows).filter(pl.col("kind") == "load")
+    assert rows["accesses"].sum() == found.loads.accesses
     grouped = loads.group_by("kernel", "pc", "opcode").len()
-    assert grouped.height == per_pc.height
+    assert grouped.height == rows.height
     assert pl.DataFrame(trace.loads(threads=2)).equals(loads)
 
 
@@ -398,10 +439,10 @@ def test_pyarrow_reads_a_trace(traces) -> None:
     metadata = table.schema.metadata
     assert metadata[b"source"].decode() == trace.contents["source"]
     found = trace.replay(fill="address")
-    per_pc = pa.table(found.per_pc)
-    assert per_pc.schema.metadata[b"digest"].decode() == found.digest
-    assert b"--fill address" in per_pc.schema.metadata[b"options"]
-    assert per_pc.num_rows == len(found.per_pc)
+    rows = pa.table(found.rows)
+    assert rows.schema.metadata[b"digest"].decode() == found.digest
+    assert b"--fill address" in rows.schema.metadata[b"options"]
+    assert rows.num_rows == len(found.rows)
     # A batch a block, made when it is asked for.
     batches = pa.RecordBatchReader.from_stream(trace)
     assert sum(batch.num_rows for batch in batches) == len(trace)
@@ -416,7 +457,7 @@ def test_pandas_reads_a_trace(traces) -> None:
     else:
         frame = pa.table(trace).to_pandas()
     assert len(frame) == len(trace)
-    assert frame["lanes"].sum() == trace.replay().lanes
+    assert frame["lanes"].sum() == trace.replay().loads.lanes
 
 
 def test_duckdb_reads_a_trace(traces) -> None:
@@ -424,9 +465,10 @@ def test_duckdb_reads_a_trace(traces) -> None:
     trace = wl.Trace(traces / "generic.wlt")
     found = trace.replay()
     relation = duckdb.from_arrow(trace)
-    assert relation.aggregate("count(*), sum(lanes)").fetchall() == [(found.loads, found.lanes)]
-    counts = duckdb.from_arrow(found.per_pc).aggregate("sum(loads)").fetchall()
-    assert counts == [(found.loads,)]
+    known = (found.loads.accesses, found.loads.lanes)
+    assert relation.aggregate("count(*), sum(lanes)").fetchall() == [known]
+    rows = duckdb.from_arrow(found.rows).filter("kind = 'load'")
+    assert rows.aggregate("sum(accesses), sum(lanes)").fetchall() == [known]
 
 
 def test_a_stream_that_is_not_read_is_released(traces) -> None:
@@ -588,7 +630,7 @@ def test_what_progress_raises_stops_the_replay(traces) -> None:
     trace = wl.Trace(traces / "generic.wlt")
     with pytest.raises(Stop):
         trace.replay(progress=progress)
-    assert trace.replay().loads == len(trace)
+    assert trace.replay().loads.accesses == len(trace)
 
 
 def test_references_are_given_back(traces) -> None:
@@ -638,7 +680,7 @@ try:
     while True:
         trace.replay(fill="address", progress=progress)
 except KeyboardInterrupt:
-    print("interrupted", len(trace), trace.replay().loads, flush=True)
+    print("interrupted", len(trace), trace.replay().loads.accesses, flush=True)
 """
 
 

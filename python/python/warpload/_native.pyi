@@ -861,28 +861,14 @@ class Replayed:
         """
         Notes for the user.
         """
-    @property
-    def page(self, /) -> str | None:
+    def page(self, /, *, by_launch: bool = False) -> str:
         """
-        The page, if one was asked for.
-        """
-    @property
-    def per_pc(self, /) -> Table:
-        """
-        The counts of each program counter.
+        The page for a browser. With `by_launch`, launches of one kernel are not added up.
         """
     @property
-    def per_pc_copies(self, /) -> Table:
+    def rows(self, /) -> Table:
         """
-        The counts of each program counter that copies from global to shared memory.
-        """
-    def rows(self, /, **options: "Any") -> Table:
-        """
-        The counts of the program counters that `kernel`, `pc` and `opcode` choose.
-        """
-    def summary(self, /) -> "dict[str, Any]":
-        """
-        The summary as objects; for shards, in the form of the whole.
+        The rows: the counts of each instruction of each launch.
         """
     def to_dict(self, /) -> "dict[str, Any]":
         """
@@ -892,9 +878,10 @@ class Replayed:
         """
         The JSON that the command prints with `--format json`.
         """
-    def write_page(self, /, path: str | PathLike[str]) -> None:
+    @staticmethod
+    def write_page(page: str, path: str | PathLike[str]) -> None:
         """
-        Writes the page to a file, which appears under its name when it is complete.
+        Writes a page to a file, which appears under its name when it is complete.
         """
 
 @final
@@ -942,7 +929,7 @@ class Table:
     def __repr__(self, /) -> str: ...
     def _repr_html_(self, /) -> "str":
         """
-        The first rows as a table for a notebook; for program counters, the rows with the most sectors beyond the ideal.
+        The first rows as a table for a notebook; of the rows of a replay, those with the most sectors beyond the ideal.
         """
     @property
     def columns(self, /) -> list[str]:
@@ -1043,7 +1030,7 @@ class Trace:
         """
         The loads as a table. Its batches are made on demand.
         """
-    def replay(self, /, *, memory: Memory | None = None, shard: tuple[SupportsIndex, SupportsIndex] | None = None, page: bool = False, progress: Any | None = None, **options: "Any") -> Replayed:
+    def replay(self, /, *, memory: Memory | None = None, shard: tuple[SupportsIndex, SupportsIndex] | None = None, progress: Any | None = None, **options: "Any") -> Replayed:
         """
         Replays the loads.
         """
@@ -1226,7 +1213,7 @@ def check_ptx(module: Any, compile_only: bool) -> tuple[str, bool, list[tuple[st
 
 def compare(a: Replayed, b: Replayed) -> "tuple[dict[str, Any], float | None]":
     """
-    Compares two replays, program counter by program counter. Returns the JSON of `warpload compare` as objects, and the
+    Compares two replays, instruction by instruction. Returns the JSON of `warpload compare` as objects, and the
     change of the whole in percent.
     """
 
@@ -1355,9 +1342,9 @@ def lower_ptx(module: Any, level: SupportsIndex) -> tuple[str, list[tuple[str, i
     Lowers the loads of a module to SM 5.x. Returns the module's name too.
     """
 
-def merge(shards: SupportsGetItem[int, Replayed], *, partial: bool = False) -> Replayed:
+def merge(replays: SupportsGetItem[int, Replayed]) -> Replayed:
     """
-    Merges the summaries of shards: all of them into the whole, or, if `partial`, neighbouring ones into a larger shard.
+    Adds summaries: the shards of a replay to the whole, and whole replays to one of all their launches.
     """
 
 def read_vectors(path: str | PathLike[str]) -> list[Vector]:

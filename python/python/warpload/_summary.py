@@ -105,6 +105,16 @@ class Values:
 
 
 @dataclass(frozen=True)
+class FirstFault:
+    """The first fault of some accesses."""
+
+    instruction: int
+    lane: int
+    kind: LaneFaultKind
+    address: int
+
+
+@dataclass(frozen=True)
 class Accesses:
     """The counts of the accesses of one kind. Memories that none of them can reach have zeros."""
 
@@ -117,10 +127,21 @@ class Accesses:
     local: Local = field(default_factory=Local)
     constant: Constant = field(default_factory=Constant)
     lane_faults: Faults = field(default_factory=Faults)
+    first_fault: FirstFault | None = None
     unattributable: int = 0
     width_disagreements: int = 0
     uniform: Uniform = field(default_factory=Uniform)
     values: Values = field(default_factory=Values)
+
+    @property
+    def sectors(self) -> int:
+        """The sectors of global and local memory."""
+        return self.global_.sectors.sum + self.local.sectors
+
+    @property
+    def ideal_sectors(self) -> int:
+        """The fewest sectors that would do."""
+        return self.global_.ideal_sectors + self.local.ideal_sectors
 
 
 @dataclass(frozen=True)
@@ -170,6 +191,18 @@ class Launch(Counts):
 
 
 @dataclass(frozen=True)
+class Shard:
+    """The shard that a replay covers."""
+
+    replay: str
+    """The version, the trace and the options of the whole replay."""
+    index: int
+    """Its number, from 0."""
+    of: int
+    """The number of shards of the whole replay."""
+
+
+@dataclass(frozen=True)
 class Fault:
     """A fault of a lane."""
 
@@ -205,6 +238,8 @@ class Summary(Counts):
     complete: bool | None
     notes: tuple[str, ...]
     launches: tuple[Launch, ...]
+    shard: Shard | None = field(default=None, kw_only=True)
+    """``None`` if the replay covers the whole trace."""
     selected: Mapping[str, str] | None = field(default=None, kw_only=True)
 
 
@@ -223,15 +258,21 @@ _NESTED: dict[str, type[Any]] = {
     "sectors": Spread,
     "wavefronts": Spread,
     "lane_faults": Faults,
+    "first_fault": FirstFault,
     "uniform": Uniform,
     "values": Values,
     "footprint": Footprint,
+    "shard": Shard,
     "launches": Launch,
     "first_faults": Fault,
     "first_mismatches": Mismatch,
 }
 # Numbers that are hexadecimal texts in the JSON.
-_NUMBERS = {Fault: ("pc", "address"), Mismatch: ("pc", "expected", "got")}
+_NUMBERS = {
+    FirstFault: ("address",),
+    Fault: ("pc", "address"),
+    Mismatch: ("pc", "expected", "got"),
+}
 
 
 def of_json(kind: type[Any], known: Mapping[str, Any]) -> Any:

@@ -166,7 +166,7 @@ class Trace:
         progress: Callable[[int, int], object] | None = None,
         **options: Unpack[ReplayOptions],
     ) -> Replay:
-        """Executes every load, and returns the counts.
+        """Executes every load, and returns the counts of every access.
 
         Parameters
         ----------
@@ -177,13 +177,13 @@ class Trace:
             Ctrl-C, stop the replay.
         **options
             The options of ``warpload replay``: the memory that loads read (``image``, ``fill``, ``address_bits``,
-            ``shared_window``, ``local_window``), the loads to count (``kernel``, ``pc``, ``opcode``, ``space``), and
+            ``shared_window``, ``local_window``), the accesses to count (``kernel``, ``pc``, ``opcode``, ``space``), and
             ``threads``, ``merge_pairs``, ``cubin``, ``demangle``.
 
         Raises
         ------
         Error
-            If the trace is damaged (``kind`` is ``"input"``), an option is wrong (``"argument"``), or no load is
+            If the trace is damaged (``kind`` is ``"input"``), an option is wrong (``"argument"``), or nothing is
             selected (``"selection"``).
         """
         image = options.get("image")
@@ -194,10 +194,7 @@ class Trace:
             memory = image
         if memory is not None:
             options["image"] = None
-        found = self._trace.replay(
-            memory=memory, shard=shard, progress=progress, **options
-        )
-        return Replay(found)
+        return Replay(self._trace.replay(memory=memory, shard=shard, progress=progress, **options))
 
 
 class Page(str):
@@ -217,7 +214,7 @@ class Page(str):
 class Replay(_Attributes):
     """The result of a replay. The counts of its :attr:`summary` are attributes of it too.
 
-    A notebook shows the headline and the program counters with the most sectors beyond the ideal.
+    A notebook shows the headline and the rows with the most sectors beyond the ideal.
     """
 
     def __init__(self, found: _native.Replayed) -> None:
@@ -225,7 +222,7 @@ class Replay(_Attributes):
 
     @classmethod
     def from_json(cls, summary: bytes | bytearray | memoryview | str) -> Replay:
-        """Reads a summary that the command wrote: ``replay --format json`` or ``merge``."""
+        """Reads a summary that the command wrote with ``--format json``."""
         if isinstance(summary, str):
             data = summary.encode()
         elif isinstance(summary, (bytes, bytearray, memoryview)):
@@ -243,7 +240,11 @@ class Replay(_Attributes):
     @property
     def html(self) -> Page:
         """The page: a text, and ``replay.html("page.html")`` writes it to a file. It adds launches of a kernel up."""
-        return Page(self._found.page())
+        return self.page()
+
+    def page(self, *, by_launch: bool = False) -> Page:
+        """Returns the page, with each launch of a kernel for itself if ``by_launch``."""
+        return Page(self._found.page(by_launch=by_launch))
 
     @functools.cached_property
     def summary(self) -> Summary:
@@ -300,8 +301,8 @@ class Replay(_Attributes):
         known = self.summary
         kinds = [known.loads, known.stores, known.atomics, known.reductions, known.copies]
         accesses = sum(kind.accesses for kind in kinds)
-        sectors = sum(kind.global_.sectors.sum for kind in kinds)
-        ideal = sum(kind.global_.ideal_sectors for kind in kinds)
+        sectors = sum(kind.sectors for kind in kinds)
+        ideal = sum(kind.ideal_sectors for kind in kinds)
         faults = sum(kind.lane_faults.total for kind in kinds)
         shown = [f"{accesses} accesses of {known.instructions} instructions"]
         shown += [f"{sectors} sectors", f"ideal {ideal}"]
@@ -384,7 +385,7 @@ def compare(a: Replay, b: Replay) -> Comparison:
     Raises
     ------
     Error
-        With the ``kind`` ``"selection"`` if they counted different loads.
+        With the ``kind`` ``"selection"`` if they counted different accesses.
     """
     details, change = _native.compare(a._found, b._found)
     return Comparison(change, details)

@@ -78,8 +78,8 @@ class Address(NamedTuple):
     """The offset in bytes."""
 
 
-class Rows(TypedDict, total=False):
-    """The program counters to show. A row has to satisfy all of the options."""
+class Selection(TypedDict, total=False):
+    """The accesses to count. An access has to satisfy all of the options."""
 
     kernel: str | None
     """A regular expression with a match in the kernel's name, mangled or demangled."""
@@ -87,11 +87,6 @@ class Rows(TypedDict, total=False):
     """One program counter, or the first and the last, or a text: ``"0x1a0..0x2f0"``, ``"416"``."""
     opcode: str | None
     """A glob that the whole opcode matches: ``LDG.*``, ``*.{64,128}``."""
-
-
-class Selection(Rows, total=False):
-    """The loads to count."""
-
     space: Space | None
     """The memory of the first executing lane."""
 
@@ -114,7 +109,6 @@ class CountingOptions(LoadOptions, total=False):
 
     threads: int | None
     """The number of threads; as many as can run at once if not given."""
-    """Also count how many loads lie between two touches of the same line of global memory."""
     merge_pairs: bool
     """Serve two groups of 8 lanes at once if they load 16 bytes in equal pairs from shared memory, as SM 7.0 to 7.5
     do."""
