@@ -175,11 +175,13 @@ pub(crate) fn execute(
     shape.check()?;
     let threads = trace::threads(request.threads.map(NonZero::get));
     replaying::check_stdin(request, path)?;
-    // Checks that fail at once come before the import, which can take long.
+    // Checks that fail at once come before the import, which can take long; a binary trace in a file opens at once.
     let input = Input::new(path)?;
+    let is_at_once = input.is_binary() && !io::is_stdin(path);
+    let opened = if is_at_once { Ok(input.open(progress, threads)?) } else { Err(input) };
     let read = Read::new(request)?;
     let targets = shape.targets(arguments.output.as_deref())?;
-    let trace = input.open(progress, threads)?;
+    let trace = opened.or_else(|input| input.open(progress, threads))?;
     let selection = request.selection(trace.contents());
     let options = request.options(read.image(), read.functions.as_ref(), selection.as_ref());
     let bar = io::progress_bar(progress, block_bytes(&trace), path);
