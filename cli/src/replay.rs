@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
 
-    #[command(flatten, next_help_heading = OUTPUT)]
+    #[command(flatten)]
     shape: Shape,
 
     /// File for the result, instead of standard output
@@ -68,29 +68,29 @@ pub(crate) struct Arguments {
 }
 
 /// The heading of options about the result.
-const OUTPUT: &str = "Output";
+pub(crate) const OUTPUT: &str = "Output";
 
 /// How a summary is shown.
 #[derive(clap::Args)]
 pub(crate) struct Shape {
     /// Output format
-    #[arg(long, value_enum, default_value_t, hide_default_value = true)]
+    #[arg(long, value_enum, default_value_t, hide_default_value = true, help_heading = OUTPUT)]
     format: Format,
 
     /// Order of the tables in text and CSV
-    #[arg(long, value_enum, value_name = "KEY")]
+    #[arg(long, value_enum, value_name = "KEY", help_heading = OUTPUT)]
     sort: Option<TableOrder>,
 
     /// Maximum number of rows of a table; by default 8 in text and all in CSV
-    #[arg(long, value_name = "N", value_parser = positive)]
+    #[arg(long, value_name = "N", value_parser = positive, help_heading = OUTPUT)]
     top: Option<usize>,
 
     /// Show each launch in text and on the page, instead of the sum of a kernel's launches
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     by_launch: bool,
 
     /// Also write a page for a browser, in one file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     html: Option<PathBuf>,
 }
 

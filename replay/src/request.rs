@@ -110,9 +110,9 @@ pub struct ReplayRequest {
     pub space: Option<SpaceWord>,
 }
 
-/// The heading of the options that select loads, in a command's help.
+/// The heading of the options that select accesses, in a command's help.
 #[cfg(feature = "clap")]
-const SELECTION: &str = "Which loads, stores, atomics and copies are counted";
+const SELECTION: &str = "Which accesses are counted";
 
 impl Default for ReplayRequest {
     fn default() -> Self {

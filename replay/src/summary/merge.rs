@@ -62,6 +62,7 @@ fn listed(numbers: &[u64]) -> String {
     const NAMED: usize = 8;
     let runs: Vec<&[u64]> = numbers.chunk_by(|one, next| one + 1 == *next).collect();
     let one = |run: &&[u64]| match **run {
+        [first, last] => format!("{first}, {last}"),
         [first, .., last] => format!("{first} to {last}"),
         _ => run.iter().map(u64::to_string).collect(),
     };
