@@ -100,6 +100,12 @@ impl Replayed {
         Ok(Self { summary, json, rows, notes: Vec::new(), about })
     }
 
+    /// The counts of a kernel's launch. `name` is its module's.
+    pub(crate) fn of_launch(py: Python<'_>, summary: Summary, name: &str) -> PyResult<Self> {
+        let about = [name.to_owned(), "the arguments of the launch".to_owned()];
+        Ok(Self { about, ..Self::of(py, summary, OnceLock::new())? })
+    }
+
     fn bytes(&self, py: Python<'_>) -> PyResult<&[u8]> {
         if let Some(json) = self.json.get() {
             return Ok(json);

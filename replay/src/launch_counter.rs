@@ -8,12 +8,13 @@ use crate::launch_counts::{AccessKey, LaunchCounts};
 use crate::row::RowCode;
 use crate::summary::{LaunchSummary, Summary};
 use warpload::lane::LaneMask;
-use warpload::load::{LaneAddresses, LoadOp, Loaded, load};
+use warpload::load::{LaneAddresses, LaneFaultKind, LoadOp, Loaded, load};
 use warpload::machine::Misaligned;
 use warpload::memory::{AddressMap, AddressSpace, Fill, FilledMemory, WarpAddresses};
 use warpload_binary::names::Demangled;
 use warpload_ptx::machine::{
-    AccessStatements, Kernel, KernelLaunch, MemoryAccess, MemoryObserver, traced_kernel,
+    AccessStatements, Kernel, KernelLaunch, KernelResult, MemoryAccess, MemoryObserver,
+    traced_kernel,
 };
 use warpload_trace::{MemoryOperation, OperationKind};
 
@@ -43,9 +44,10 @@ impl<'m> LaunchCounter<'m> {
         }
     }
 
-    /// Returns the counts of the launch, and a row for each of its instructions.
+    /// Returns the counts of the launch, and a row for each of its instructions. Lanes that access memory out of bounds or
+    /// misaligned are counted from `result`, because they are not observed.
     #[must_use]
-    pub fn summary(mut self) -> Summary {
+    pub fn summary(mut self, result: &KernelResult) -> Summary {
         let mut counts = LaunchCounts::default();
         counts.counts.instructions = self.accesses;
         self.counter.finish(&mut counts);
@@ -69,7 +71,30 @@ impl<'m> LaunchCounter<'m> {
             code.get(&pc).cloned().unwrap_or_default()
         });
         summary.counts.footprint = Some(footprint.counts());
+        for total in &result.fault_totals {
+            let kind = match total.kind {
+                "out_of_bounds" => LaneFaultKind::OutsideAllocation,
+                "misaligned" => LaneFaultKind::MisalignedAddress,
+                _ => continue,
+            };
+            count_faults(&mut summary, total.pc, kind, total.count);
+        }
         summary
+    }
+}
+
+/// Counts faults of an instruction's lanes. An instruction without a row, such as one of matrices, has its faults in the
+/// result of the launch alone.
+fn count_faults(summary: &mut Summary, pc: u32, kind: LaneFaultKind, lanes: u64) {
+    let pc = u64::from(pc);
+    let place = summary.rows.partition_point(|row| row.pc.0 < pc);
+    let row = summary.rows.get_mut(place).filter(|row| row.pc.0 == pc);
+    let Some(row) = row else { return };
+    row.counts.lane_faults[kind] += lanes;
+    let of = row.kind;
+    summary.counts.kind_mut(of).lane_faults[kind] += lanes;
+    for launch in &mut summary.launches {
+        launch.counts.kind_mut(of).lane_faults[kind] += lanes;
     }
 }
 

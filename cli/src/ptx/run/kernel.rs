@@ -265,10 +265,10 @@ impl KernelArguments {
             let output = BufWriter::new(output.file().try_clone()?);
             LaunchTrace::new(&kernel, &launch, import_source(Path::new(file.name)), output)
         };
-        let mut trace = kept.as_ref().map(begin).transpose().map_err(write_error(&self.trace))?;
-        let mut counter = LaunchCounter::new(&kernel, &launch);
+        let trace = kept.as_ref().map(begin).transpose().map_err(write_error(&self.trace))?;
+        let mut observer = (LaunchCounter::new(&kernel, &launch), trace);
         let shown = (format == Format::Text).then_some(&mut *output);
-        let mut printing = Printing::new(&mut counter, trace.as_mut(), shown);
+        let mut printing = Printing::new(&mut observer, shown);
         let ran = watched(progress, file.name, launch.block_count(), |watch| {
             kernel.run_watched(&launch, &mut memory, Some(&mut printing), Some(watch))
         });
@@ -283,6 +283,7 @@ impl KernelArguments {
                 (*result, Some(message))
             }
         };
+        let (counter, trace) = observer;
         if let Some(mut trace) = trace {
             if result.fault_count > 0 {
                 let verdict = result.verdict();
@@ -318,8 +319,7 @@ impl KernelArguments {
                 "{option}: not written: {unknown}; `--dump-unknown` writes what memory holds there"
             ));
         }
-        let mut summary = counter.summary();
-        faults::count(&result, &mut summary);
+        let summary = counter.summary(&result);
         if let (Some(target), None) = (page, &limit) {
             let title = Path::new(file.name).file_name().unwrap_or_default().to_string_lossy();
             let page = ReportPage::new(&summary).title(&title).data("the arguments of the launch");

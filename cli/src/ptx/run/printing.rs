@@ -1,32 +1,25 @@
 //! [`Printing`]: shows the text of `printf` while a kernel runs.
 
-use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io;
 
-use warpload_ptx::machine::{LaunchTrace, MemoryAccess, MemoryObserver};
-use warpload_replay::LaunchCounter;
+use warpload_ptx::machine::{MemoryAccess, MemoryObserver};
 
 use crate::io::Output;
 use crate::terminal::Escapes;
 
-/// Passes the memory instructions of a launch on to its counter and its trace, and prints the text of `printf` at once, so
-/// that a launch that does not end has printed it, too.
-pub(super) struct Printing<'p, 'm> {
-    counter: &'p mut LaunchCounter<'m>,
-    trace: Option<&'p mut LaunchTrace<'m, BufWriter<File>>>,
+/// Passes the memory instructions of a launch on to their observer, and prints the text of `printf` at once, so that a launch
+/// that does not end has printed it, too.
+pub(super) struct Printing<'p, T> {
+    observer: &'p mut T,
     /// Standard output, if the text goes there.
     output: Option<&'p mut Output>,
     ends_line: bool,
     failed: Option<io::Error>,
 }
 
-impl<'p, 'm> Printing<'p, 'm> {
-    pub(super) fn new(
-        counter: &'p mut LaunchCounter<'m>,
-        trace: Option<&'p mut LaunchTrace<'m, BufWriter<File>>>,
-        output: Option<&'p mut Output>,
-    ) -> Self {
-        Self { counter, trace, output, ends_line: true, failed: None }
+impl<'p, T> Printing<'p, T> {
+    pub(super) fn new(observer: &'p mut T, output: Option<&'p mut Output>) -> Self {
+        Self { observer, output, ends_line: true, failed: None }
     }
 
     /// Ends the last line of the text. Returns the first error of standard output.
@@ -39,16 +32,13 @@ impl<'p, 'm> Printing<'p, 'm> {
     }
 }
 
-impl MemoryObserver for Printing<'_, '_> {
+impl<T: MemoryObserver> MemoryObserver for Printing<'_, T> {
     fn access(&mut self, access: &MemoryAccess<'_>) {
-        self.counter.access(access);
-        if let Some(trace) = &mut self.trace {
-            trace.access(access);
-        }
+        self.observer.access(access);
     }
 
     fn needs_values(&self) -> bool {
-        self.trace.is_some()
+        self.observer.needs_values()
     }
 
     fn printed(&mut self, text: &[u8]) {
