@@ -1,4 +1,4 @@
-//! `compare`: compares two replays, program counter by program counter.
+//! `compare`: compares two replays, instruction by instruction.
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use super::name::visible;
 use super::options::{Format, Progress, positive};
 use crate::process::Status;
 
-/// Compare the JSON summaries of two replays, program counter by program counter
+/// Compare the JSON summaries of two replays, instruction by instruction
 ///
 /// Loads, stores, atomics, reductions and copies are matched by kernel name, address, opcode and memory; launches with
 /// the same name are added up. A change is the difference of sectors of global and local memory and wavefronts of shared

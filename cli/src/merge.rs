@@ -8,7 +8,7 @@ use warpload_replay::{MergeError, Summary};
 use super::compare;
 use super::io::{self, Output};
 use super::process::Status;
-use super::replay::Shape;
+use super::replay::{OUTPUT, Shape};
 
 /// Add the JSON summaries of the shards of a replay, or of several replays
 ///
@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     summary: Vec<PathBuf>,
 
     /// File for the result, instead of standard output
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: Option<PathBuf>,
 
     #[command(flatten)]

@@ -15,9 +15,7 @@ use crate::process::Status;
 use crate::replaying::{self, Read};
 use crate::terminal::Escapes;
 use crate::trace::{self, Input};
-use warpload_replay::{
-    FillWord, NothingSelected, ReplayError, ReplayRemark, ReplayRequest, Summary, replay,
-};
+use warpload_replay::{NothingSelected, ReplayError, ReplayRemark, ReplayRequest, Summary, replay};
 use warpload_report::{ReportPage, TableOrder, TableRows, html, replay_csv, replay_text};
 use warpload_trace::{BinaryTrace, Shard};
 
@@ -51,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
 
-    #[command(flatten, next_help_heading = OUTPUT)]
+    #[command(flatten)]
     shape: Shape,
 
     /// File for the result, instead of standard output
@@ -68,29 +66,29 @@ pub(crate) struct Arguments {
 }
 
 /// The heading of options about the result.
-const OUTPUT: &str = "Output";
+pub(crate) const OUTPUT: &str = "Output";
 
 /// How a summary is shown.
 #[derive(clap::Args)]
 pub(crate) struct Shape {
     /// Output format
-    #[arg(long, value_enum, default_value_t, hide_default_value = true)]
+    #[arg(long, value_enum, default_value_t, hide_default_value = true, help_heading = OUTPUT)]
     format: Format,
 
     /// Order of the tables in text and CSV
-    #[arg(long, value_enum, value_name = "KEY")]
+    #[arg(long, value_enum, value_name = "KEY", help_heading = OUTPUT)]
     sort: Option<TableOrder>,
 
     /// Maximum number of rows of a table; by default 8 in text and all in CSV
-    #[arg(long, value_name = "N", value_parser = positive)]
+    #[arg(long, value_name = "N", value_parser = positive, help_heading = OUTPUT)]
     top: Option<usize>,
 
     /// Show each launch in text and on the page, instead of the sum of a kernel's launches
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     by_launch: bool,
 
     /// Also write a page for a browser, in one file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     html: Option<PathBuf>,
 }
 
@@ -175,11 +173,13 @@ pub(crate) fn execute(
     shape.check()?;
     let threads = trace::threads(request.threads.map(NonZero::get));
     replaying::check_stdin(request, path)?;
-    // Checks that fail at once come before the import, which can take long.
+    // Checks that fail at once come before the import, which can take long; a binary trace in a file opens at once.
     let input = Input::new(path)?;
+    let is_at_once = input.is_binary() && !io::is_stdin(path);
+    let opened = if is_at_once { Ok(input.open(progress, threads)?) } else { Err(input) };
     let read = Read::new(request)?;
     let targets = shape.targets(arguments.output.as_deref())?;
-    let trace = input.open(progress, threads)?;
+    let trace = opened.or_else(|input| input.open(progress, threads))?;
     let selection = request.selection(trace.contents());
     let options = request.options(read.image(), read.functions.as_ref(), selection.as_ref());
     let bar = io::progress_bar(progress, block_bytes(&trace), path);
@@ -192,12 +192,7 @@ pub(crate) fn execute(
         return Ok(output.fail(Status::Failed, nothing)?);
     }
     let title = path.file_name().unwrap_or_default().to_string_lossy();
-    let data = match (&request.image, request.fill) {
-        (Some(manifest), _) => format!("memory image {}", manifest.display()),
-        (None, Some(FillWord::Address)) => "a function of the address".to_owned(),
-        (None, Some(FillWord::Zero)) => "zeros".to_owned(),
-        (None, None) => "none (--image or --fill), so no values were computed".to_owned(),
-    };
+    let data = request.data_in_words();
     let status = shape.write(&summary, (&title, &data), targets, output)?;
     for remark in ReplayRemark::all(&summary, &options) {
         output.flush()?;

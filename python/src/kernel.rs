@@ -13,14 +13,16 @@ use warpload::text::visible;
 use warpload_ptx::Module;
 use warpload_ptx::machine::{
     self, AllocationSide, AllocationUse, DeviceMemory, Kernel, KernelError, KernelLaunch,
-    LaunchTrace, LaunchWatch, MemoryObserver,
+    LaunchTrace, LaunchWatch,
 };
 use warpload_ptx::module::{Array, Declaration, StatementId};
+use warpload_replay::{LaunchCounter, Summary};
 use warpload_trace::{BinaryTrace, import_source};
 
 use crate::error::{ErrorKind, Failure};
 use crate::literals::KernelFaultKind;
 use crate::ptx::Text;
+use crate::replay::Replayed;
 use crate::trace::Trace;
 use crate::waiting::{Shared, wait};
 
@@ -296,16 +298,15 @@ struct Ended {
     memory: DeviceMemory,
     /// The address of each buffer.
     bases: Vec<u64>,
+    summary: Summary,
     trace: Option<BinaryTrace>,
-    /// The number of accesses that the trace leaves out.
-    left_out: u64,
 }
 
 /// A variable of the module after a launch: the name, the bytes, and the reason why some are unknown.
 type Variable = (String, Vec<u8>, Option<String>);
 
 /// The counts, the number of faults and a line about them, the recorded faults, the skipped instructions, the unknown
-/// bytes, the variables, the printed text, the trace, and the number of accesses that it leaves out.
+/// bytes, the variables, the printed text, the counts of the accesses, and the trace.
 type Launched = (
     LaunchCounts,
     u64,
@@ -315,16 +316,16 @@ type Launched = (
     Vec<UnknownBytes>,
     Vec<(String, Py<PyBytes>, Option<String>)>,
     Py<PyBytes>,
+    Replayed,
     Option<Trace>,
-    u64,
 );
 
 /// The options of a launch, except for the launch itself.
 struct Asked {
     variables: Vec<(String, Vec<u8>)>,
     checks: bool,
-    /// The most bytes of a trace; `None` for none.
-    trace: Option<u64>,
+    /// Whether the accesses are traced.
+    trace: bool,
 }
 
 #[pymethods]
@@ -376,8 +377,7 @@ impl PtxKernel {
         self.variables.clone()
     }
 
-    /// Launches the kernel. An argument is the bytes of a parameter, or a writeable array of bytes. `trace` is the most bytes
-    /// of a trace.
+    /// Launches the kernel. An argument is the bytes of a parameter, or a writeable array of bytes.
     #[allow(clippy::too_many_arguments, reason = "what `warpload.ptx.Kernel` passes on")]
     #[pyo3(signature = (grid, block, only_block, arguments, variables, shared_bytes, steps, check, check_uninitialized, check_races, trace, dump_unknown))]
     fn launch(
@@ -393,7 +393,7 @@ impl PtxKernel {
         check: bool,
         check_uninitialized: bool,
         check_races: bool,
-        trace: Option<u64>,
+        trace: bool,
         dump_unknown: bool,
     ) -> PyResult<Launched> {
         let mut launch = KernelLaunch::new(grid, block).shared_bytes(shared_bytes);
@@ -459,7 +459,8 @@ impl PtxKernel {
             .map(|(name, bytes, cause)| (name, PyBytes::new(py, &bytes).unbind(), cause))
             .collect();
         let printed = PyBytes::new(py, &ended.printed).unbind();
-        let Ended { verdict, left_out, .. } = ended;
+        let Ended { verdict, summary, .. } = ended;
+        let replayed = Replayed::of_launch(py, summary, &self.text.name)?;
         Ok((
             counts,
             fault_count,
@@ -469,8 +470,8 @@ impl PtxKernel {
             unknown,
             variables,
             printed,
+            replayed,
             trace,
-            left_out,
         ))
     }
 }
@@ -578,17 +579,16 @@ fn run(
             });
         }
         let failed = |error: std::io::Error| Failure::of(&error, ErrorKind::System);
-        let begin = |bytes| {
+        let begin = || {
             let source = import_source(Path::new(&text.name));
-            let output = Cursor::new(Vec::new());
-            let trace = LaunchTrace::new(&kernel, &launch, false, source, output)?;
-            Ok(trace.limit(bytes))
+            LaunchTrace::new(&kernel, &launch, source, Cursor::new(Vec::new()))
         };
-        let mut trace = asked.trace.map(begin).transpose().map_err(failed)?;
-        let observer = trace.as_mut().map(|trace| trace as &mut dyn MemoryObserver);
-        let result =
-            kernel.run_watched(&launch, &mut memory, observer, Some(watch)).map_err(refused)?;
-        let left_out = trace.as_ref().map_or(0, LaunchTrace::left_out);
+        let trace = asked.trace.then(begin).transpose().map_err(failed)?;
+        let mut observer = (LaunchCounter::new(&kernel, &launch), trace);
+        let ran = kernel.run_watched(&launch, &mut memory, Some(&mut observer), Some(watch));
+        let result = ran.map_err(refused)?;
+        let (counter, trace) = observer;
+        let summary = counter.summary(&result);
         let trace = trace.map(LaunchTrace::finish).transpose().map_err(failed)?;
         let trace = trace.map(|bytes| BinaryTrace::new(bytes.into_inner().into())).transpose();
         let trace = trace.map_err(|error| Failure::of(&error, ErrorKind::System))?;
@@ -617,8 +617,8 @@ fn run(
             printed: result.printed,
             memory,
             bases,
+            summary,
             trace,
-            left_out,
         })
     })
 }

@@ -9,8 +9,7 @@ use pyo3::types::{PyBytes, PyDict};
 use warpload::json::write_line;
 use warpload::memory::Memory as Bytes;
 use warpload_replay::{
-    Comparison, FillWord, NothingSelected, ReplayRemark, ReplayRequest, Summary, SummaryError,
-    replay,
+    Comparison, NothingSelected, ReplayRemark, ReplayRequest, Summary, SummaryError, replay,
 };
 use warpload_report::{ReportPage, html};
 use warpload_trace::{BinaryTrace, Shard};
@@ -80,13 +79,9 @@ impl ReplayTask {
             return Err(Failure::of(&nothing, ErrorKind::Selection));
         }
         notes.extend(ReplayRemark::all(&summary, &options).iter().map(ToString::to_string));
-        // In the command's words, so that the page is the command's.
-        let data = match (&request.image, memory, request.fill) {
-            (Some(manifest), ..) => format!("memory image {}", manifest.display()),
-            (None, Some(_), _) => "a memory image".to_owned(),
-            (None, None, Some(FillWord::Address)) => "a function of the address".to_owned(),
-            (None, None, Some(FillWord::Zero)) => "zeros".to_owned(),
-            (None, None, None) => "none, so no values were computed".to_owned(),
+        let data = match memory {
+            Some(_) if request.image.is_none() => "a memory image".to_owned(),
+            _ => request.data_in_words(),
         };
         let rows = warpload_arrow::rows(&summary, Some(&options));
         Ok(Found { summary, rows, notes, about: [title.clone(), data] })
@@ -104,6 +99,12 @@ impl Replayed {
         let rows = Table::of_batch(py, warpload_arrow::rows(&summary, None))?;
         let about = ["Replay".to_owned(), String::new()];
         Ok(Self { summary, json, rows, notes: Vec::new(), about })
+    }
+
+    /// The counts of a kernel's launch. `name` is its module's.
+    pub(crate) fn of_launch(py: Python<'_>, summary: Summary, name: &str) -> PyResult<Self> {
+        let about = [name.to_owned(), "the arguments of the launch".to_owned()];
+        Ok(Self { about, ..Self::of(py, summary, OnceLock::new())? })
     }
 
     fn bytes(&self, py: Python<'_>) -> PyResult<&[u8]> {

@@ -130,18 +130,24 @@ def test_a_launch_is_replayed(saxpy, root: Path, tmp_path: Path) -> None:
         ("load", 4, 13, "ld.global.f32 %f3, [%rd6]"),
         ("store", 4, 13, "st.global.f32 [%rd7], %f4"),
     ]
-    assert launch.trace.contents["kernels"][0]["name"] == "saxpy"
-    assert len(launch.trace) == launch.replay.loads.accesses == 8
+    assert launch.trace is None
+    traced = saxpy((2,), (64,), (100, 2.0, x, y), trace=True)
+    assert traced.replay == launch.replay
+    assert traced.trace.contents["kernels"][0]["name"] == "saxpy"
+    assert len(traced.trace) == launch.replay.loads.accesses == 8
+    # The trace has values besides.
+    of_trace = traced.trace.replay().to_dict()["rows"]
+    assert all(row.pop("values")["accesses"] == row["accesses"] for row in of_trace)
+    assert of_trace == launch.replay.to_dict()["rows"]
     page = tmp_path / "saxpy.html"
     launch.replay.html(page)
     assert page.read_text() == launch.replay.html
     assert "<code>line 44</code>" in page.read_text()
     with pytest.raises(wl.Error, match="is a folder"):
         launch.replay.html(tmp_path)
-    untraced = saxpy((2,), (64,), (100, 2.0, x, y), trace=False)
-    assert untraced.trace is None
-    with pytest.raises(ValueError, match="trace=True"):
-        untraced.replay
+    # Lanes that fault are counted, too.
+    faulty = saxpy((2,), (64,), (100, 2.0, x, y[:90].copy()))
+    assert faulty.replay.stores.lane_faults.outside_allocation == 10
     # Structured arrays and structures: the textbook's sectors.
     particles = Kernel(root / "traces/textbook.ptx", "array_of_structures")
     launch = particles((4,), (256,), (np.zeros((1024, 4), np.float32), 0.5, 1024))
@@ -167,33 +173,6 @@ def test_one_block_of_a_large_grid(saxpy, command, root: Path, tmp_path: Path) -
     x, y = np.arange(1000, dtype=np.float32), np.zeros(1000, np.float32)
     saxpy(4, 256, (1000, 2.0, x, y), blocks=2)
     assert out.read_bytes() == y.tobytes()
-
-
-def test_a_trace_that_is_full_says_what_it_leaves_out(monkeypatch) -> None:
-    loop = """
-.visible .entry loop(.param .u64 x) {
-    .reg .pred %p<2>; .reg .b32 %r<3>; .reg .b64 %rd<2>;
-    ld.param.u64 %rd1, [x];
-    mov.u32 %r1, 0;
-again:
-    ld.global.u32 %r2, [%rd1];
-    add.u32 %r1, %r1, 1;
-    setp.lt.u32 %p1, %r1, 20000;
-    @%p1 bra again;
-    ret;
-}"""
-    kernel, x = Kernel(HEAD + loop), np.zeros(32, np.int32)
-    launch = kernel(1, 32, (x,))
-    assert (launch.not_counted, launch.replay.loads.accesses) == (0, 20_000)
-    assert "partial" not in str(launch)
-    monkeypatch.setattr("warpload._kernel._TRACE_BYTES", 200)
-    launch = kernel(1, 32, (x,))
-    left_out = launch.not_counted
-    assert 0 < left_out < 20_000 and launch.replay.loads.accesses == 20_000 - left_out
-    assert str(launch).endswith(f"; the trace is partial, without the last {left_out} accesses")
-    # The launch itself is whole.
-    assert launch.ok and launch.counts.loads == 20_001
-    assert kernel(1, 32, (x,), trace=False).not_counted == 0
 
 
 def test_control_characters_of_a_module_do_not_reach_a_terminal() -> None:

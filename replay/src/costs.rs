@@ -15,7 +15,7 @@ use warpload::memory::{AddressMap, AddressSpace, GenericAddress, Space, WarpAddr
 ///
 /// Most loads access one memory, and the methods return the cost there. Only a generic load can access several;
 /// [`Self::sectors`], [`Self::ideal_sectors`] and [`Self::lines`] then count global memory, as in
-/// [`Summary::per_pc`](super::Summary::per_pc).
+/// [`Row`](super::Row).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoadCosts {

@@ -1,7 +1,5 @@
 //! [`AccessCounter`]: counts accesses one by one in their rows. Replays count the records of a trace with it, and
-//! [`LaunchCounter`] the accesses of a kernel that runs.
-
-use std::sync::Arc;
+//! [`LaunchCounter`](crate::LaunchCounter) the accesses of a kernel that runs.
 
 use rustc_hash::FxHashMap;
 
@@ -9,14 +7,11 @@ use crate::costs::{Offsets, SharedRules, SpaceCosts};
 use crate::counters::{AccessCounts, FirstFault, GlobalCounts, SpaceCounts};
 use crate::footprint::LineCollector;
 use crate::launch_counts::{AccessKey, LaunchCounts};
-use crate::row::RowCode;
-use crate::summary::{Hex, LaunchSummary, Summary};
+use crate::summary::Hex;
 use crate::traffic::Traffic;
 use warpload::lane::LaneMask;
-use warpload::load::{LaneAddresses, LaneFaultKind, LoadOp, Loaded, load};
-use warpload::machine::Misaligned;
-use warpload::memory::{AddressMap, AddressSpace, Fill, FilledMemory, Space};
-use warpload_trace::binary::Kernel;
+use warpload::load::{LaneAddresses, LaneFaultKind, LoadOp, Loaded};
+use warpload::memory::{AddressMap, AddressSpace, Space};
 use warpload_trace::{MemoryOperation, OperationKind};
 
 /// An executed access: all that its counts depend on.
@@ -167,80 +162,5 @@ fn count_faults(row: &mut AccessCounts, loaded: &Loaded, instruction: u64) {
                 address: Hex(fault.address.0),
             })
         });
-    }
-}
-
-/// Counts the accesses of a kernel while it runs, as a replay of its trace would count them.
-#[derive(Debug)]
-pub struct LaunchCounter {
-    kernel: Kernel,
-    operations: Vec<MemoryOperation>,
-    counter: AccessCounter,
-    accesses: u64,
-}
-
-impl LaunchCounter {
-    /// Starts to count the accesses of a launch.
-    #[must_use]
-    pub fn new(kernel: Kernel) -> Self {
-        Self { kernel, operations: Vec::new(), counter: AccessCounter::default(), accesses: 0 }
-    }
-
-    /// Returns the number of an operation, to be given with its accesses; `None` after 65,536 different ones.
-    pub fn operation(&mut self, operation: &MemoryOperation) -> Option<u16> {
-        let known = self.operations.iter().position(|known| known == operation);
-        let number = known.unwrap_or_else(|| {
-            self.operations.push(operation.clone());
-            self.operations.len() - 1
-        });
-        u16::try_from(number).ok()
-    }
-
-    /// Counts an access. Addresses are those of the operation's space; those of a copy are of `side`.
-    pub fn access(&mut self, pc: u32, operation: u16, side: AddressSpace, lanes: &LaneAddresses) {
-        let Some(known) = self.operations.get(usize::from(operation)) else { return };
-        let is_copy = known.kind == OperationKind::Copy;
-        let op = LoadOp { space: if is_copy { side } else { known.space }, ..known.load_op() };
-        let map = AddressMap::default();
-        let memory = FilledMemory { map, fill: Fill::Zero };
-        let executing = accessing(known, lanes.executing);
-        let accessing = LaneAddresses { executing, ..*lanes };
-        let loaded = load(op, &accessing, &memory, Misaligned::Report, &mut []);
-        let is_shared_side = is_copy && side == AddressSpace::Shared;
-        self.counter.count(&Executed {
-            key: AccessKey { pc, operation, is_shared_side },
-            operation: known,
-            op,
-            lanes,
-            loaded: &loaded,
-            has_addresses: true,
-            instruction: self.accesses,
-            map: &map,
-            rules: SharedRules::default(),
-        });
-        self.accesses += 1;
-    }
-
-    /// Returns the number of accesses so far.
-    #[must_use]
-    pub fn accesses(&self) -> u64 {
-        self.accesses
-    }
-
-    /// Returns the summary of the launch. `code` gives the code of a program counter, and `demangled` the kernel's name.
-    #[must_use]
-    pub fn summary(
-        mut self,
-        demangled: Option<Arc<str>>,
-        code: impl Fn(u32) -> RowCode,
-    ) -> Summary {
-        let mut counts = LaunchCounts::default();
-        counts.counts.instructions = self.accesses;
-        self.counter.finish(&mut counts);
-        let mut summary = Summary { complete: Some(true), ..Summary::default() };
-        let launch = LaunchSummary::new(0, &self.kernel, demangled);
-        let footprint = summary.push(launch, &self.operations, counts, |pc, _| code(pc));
-        summary.counts.footprint = Some(footprint.counts());
-        summary
     }
 }

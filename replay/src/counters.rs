@@ -281,7 +281,7 @@ counters! {
         width_disagreements: u64, "accesses";
         /// Loads that may be broadcast and have an executing lane.
         uniform: UniformCounts, "";
-        /// The loads with values in the source.
+        /// The accesses with values in the source.
         values: ValueCounts, "";
     }
 
@@ -363,10 +363,10 @@ counters! {
         divergent: u64, "accesses";
     }
 
-    /// Loads with values in the source, and their comparison with an image.
+    /// Accesses with values in the source, and the comparison of loads with an image.
     #[derive(Copy, Eq)]
     pub struct ValueCounts {
-        /// Loads with values, even if these are not the values that were loaded.
+        /// Accesses with values, even if these are not the values that were loaded.
         accesses: u64, "accesses";
         /// Loads with expected values.
         checked: u64, "accesses";

@@ -25,6 +25,8 @@ mod executor;
 mod footprint;
 #[cfg(feature = "traces")]
 mod glob;
+#[cfg(feature = "kernels")]
+mod launch_counter;
 #[cfg(feature = "traces")]
 mod launch_counts;
 #[cfg(feature = "traces")]
@@ -50,8 +52,6 @@ mod worker;
 pub use self::code::{CodeCheck, CodeMismatch};
 pub use self::costs::{AccessCost, BANKS, LoadCosts, SharedRules, Wavefront, shared_wavefronts};
 #[cfg(feature = "traces")]
-pub use self::counter::LaunchCounter;
-#[cfg(feature = "traces")]
 pub use self::counters::{
     AccessCounts, BankWords, ConstantCounts, CounterRow, FaultCounts, FirstFault, FootprintCounts,
     GlobalCounts, LocalCounts, SharedCounts, SpaceCounts, Spread, TraceCounts, TransferCounts,
@@ -63,6 +63,8 @@ pub use self::executor::{ExecutedLoad, LoadExecutor};
 pub use self::footprint::PAGE_BYTES;
 #[cfg(feature = "traces")]
 pub use self::glob::{OpcodePattern, OpcodePatternError};
+#[cfg(feature = "kernels")]
+pub use self::launch_counter::LaunchCounter;
 #[cfg(feature = "traces")]
 pub use self::options::{ReplayData, ReplayOptions, Selected, Selection};
 pub use self::pattern::{LanePattern, PatternError, PatternErrorKind};

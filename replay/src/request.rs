@@ -110,9 +110,9 @@ pub struct ReplayRequest {
     pub space: Option<SpaceWord>,
 }
 
-/// The heading of the options that select loads, in a command's help.
+/// The heading of the options that select accesses, in a command's help.
 #[cfg(feature = "clap")]
-const SELECTION: &str = "Which loads, stores, atomics and copies are counted";
+const SELECTION: &str = "Which accesses are counted";
 
 impl Default for ReplayRequest {
     fn default() -> Self {
@@ -287,6 +287,17 @@ impl ReplayRequest {
             (Some(memory), _) => ReplayData::Image(memory),
             (None, Some(fill)) => ReplayData::Fill(fill.into()),
             (None, None) => ReplayData::Absent,
+        }
+    }
+
+    /// Returns what loads read, in words: `memory image app.json`, `a function of the address`.
+    #[must_use]
+    pub fn data_in_words(&self) -> String {
+        match (&self.image, self.fill) {
+            (Some(manifest), _) => format!("memory image {}", manifest.display()),
+            (None, Some(FillWord::Address)) => "a function of the address".to_owned(),
+            (None, Some(FillWord::Zero)) => "zeros".to_owned(),
+            (None, None) => "none (--image or --fill), so no values were computed".to_owned(),
         }
     }
 

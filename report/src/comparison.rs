@@ -46,8 +46,7 @@ fn verdict(comparison: &Comparison) -> String {
         .filter(|(rows, _)| *rows > 0)
         .map(|(rows, what)| format!("{rows} {what}"))
         .collect();
-    let only =
-        if only.is_empty() { String::new() } else { format!(", {} of them", only.join(" and ")) };
+    let only = if only.is_empty() { String::new() } else { format!(" ({})", only.join(", ")) };
     let verb = if changed == 1 { "has" } else { "have" };
     let cost = signed(comparison.change);
     format!(

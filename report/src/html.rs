@@ -72,8 +72,13 @@ fn header(context: &Context<'_>) -> String {
     let selected = summary.selected.as_ref();
     facts.extend(selected.map(|of| format!("only {}", cut(&of.to_string(), LONG_NAME))));
     facts.extend(summary.shard.as_ref().map(|shard| escape(&shard.to_string())));
-    facts.extend(Some(escape(page.data)).filter(|data| !data.is_empty()));
-    let mut lines = vec![format!("{names}<span class=\"dim\">{}</span>", facts.join(" · "))];
+    if !page.data.is_empty() {
+        facts.push(format!("data: {}", escape(page.data)));
+    }
+    let mut lines = Vec::new();
+    if !names.is_empty() || !facts.is_empty() {
+        lines.push(format!("{names}<span class=\"dim\">{}</span>", facts.join(" · ")));
+    }
     lines.extend(page.launch.iter().flat_map(|result| launch::notes(result, page.notes)));
     let lines: String = lines.into_iter().map(|line| format!("<p>{line}</p>\n")).collect();
     format!("<header><h1>{}</h1>\n{lines}</header>\n", escape(page.title))

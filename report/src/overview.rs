@@ -72,9 +72,13 @@ fn sentence(context: &Context<'_>, finding: &Finding<'_>) -> String {
     };
     let source = worst.code.source().map(|source| format!(" in <code>{}</code>", cut(&source, 80)));
     let code = worst.code.instruction().unwrap_or(&worst.opcode);
+    // The trace of a launch lacks the lanes with faults, so their rows have no first one.
+    let detail = match detail.is_empty() {
+        true => String::new(),
+        false => format!("<br><span class=\"dim\">{detail}</span>"),
+    };
     format!(
-        "<li{}><strong>{}</strong>{kernel}: <a href=\"#row-{}\">{}</a> <code>{}</code>{}<br>\
-         <span class=\"dim\">{detail}</span></li>\n",
+        "<li{}><strong>{}</strong>{kernel}: <a href=\"#row-{}\">{}</a> <code>{}</code>{}{detail}</li>\n",
         if cost == Cost::Faults { " class=\"bad\"" } else { "" },
         finding.in_words(),
         context.place(worst),

@@ -109,6 +109,13 @@ fn table<R>(columns: &[Column<R>], mut rows: Vec<R>, most: usize) -> String {
     format!("\n{}{more}", text_table::text(columns, &rows))
 }
 
+/// The name of a kernel, with the number of its launch if others have the same name.
+fn numbered(summary: &Summary, launch: &LaunchSummary) -> String {
+    let name = launch.shown_name();
+    let is_alone = summary.launches.iter().filter(|other| other.kernel == launch.kernel).nth(1);
+    if is_alone.is_none() { name.to_owned() } else { format!("#{} {name}", launch.launch) }
+}
+
 /// The numbers of instructions, and what is wasted.
 fn head(summary: &Summary) -> String {
     let counts = &summary.counts;
@@ -151,7 +158,7 @@ fn head(summary: &Summary) -> String {
     for finding in findings(summary).iter().take(LISTED) {
         let kernel = match summary.launches.len() {
             1 => String::new(),
-            _ => format!("{}: ", cell(finding.launch.shown_name())),
+            _ => format!("{}: ", cell(&numbered(summary, finding.launch))),
         };
         text += &format!("{kernel}{}: {}\n", finding.in_words(), finding.place());
     }
@@ -237,7 +244,7 @@ fn facts(summary: &Summary, data: &str) -> Vec<(&'static str, String)> {
     add(
         "values",
         (values.checked == 0 && values.accesses > 0)
-            .then(|| format!("in the trace for {}, not compared", plural(values.accesses, "load"))),
+            .then(|| format!("in the trace for {}, not compared", of(values.accesses, "access"))),
     );
     add("data", Some(data.to_owned()).filter(|data| !data.is_empty()));
     add("digest", summary.digest.map(|digest| digest.to_string()));
@@ -253,19 +260,26 @@ fn cost(counts: &AccessCounts) -> Option<String> {
     let mut parts = vec![format!("{}, {} bytes", plural(counts.lanes, "lane"), counts.bytes)];
     if let Some(global) = counts.global.filter(|global| global.sectors.sum > 0) {
         let (sectors, ideal) = (global.sectors.sum, global.ideal_sectors);
-        parts.push(format!("global {sectors} sectors, ideal {ideal}{}", ratio(ideal, sectors)));
+        let share = ratio(ideal, sectors);
+        parts.push(format!("global {}, ideal {ideal}{share}", plural(sectors, "sector")));
     }
     if let Some(shared) = counts.shared.as_deref().filter(|shared| shared.accesses > 0) {
-        let SharedCounts { ideal_wavefronts: ideal, conflicts, .. } = *shared;
+        let SharedCounts { ideal_wavefronts: ideal, conflicts, unknown, .. } = *shared;
         let wavefronts = shared.wavefronts.sum;
         parts.push(format!(
-            "shared {wavefronts} wavefronts, ideal {ideal}{}, {conflicts} bank conflicts",
-            ratio(ideal, wavefronts)
+            "shared {}, ideal {ideal}{}, {}",
+            plural(wavefronts, "wavefront"),
+            ratio(ideal, wavefronts),
+            plural(conflicts, "bank conflict")
         ));
+        if unknown > 0 {
+            parts.push(format!("without the wavefronts of {unknown} more, which are unknown"));
+        }
     }
     if let Some(local) = counts.local.as_deref().filter(|local| local.accesses > 0) {
         let (sectors, ideal) = (local.sectors, local.ideal_sectors);
-        parts.push(format!("local {sectors} sectors, ideal {ideal}{}", ratio(ideal, sectors)));
+        let share = ratio(ideal, sectors);
+        parts.push(format!("local {}, ideal {ideal}{share}", plural(sectors, "sector")));
     }
     if let Some(constant) = counts.constant.as_deref().filter(|constant| constant.accesses > 0) {
         let ConstantCounts { accesses, addresses, .. } = *constant;
@@ -420,7 +434,7 @@ fn access_columns<'s>() -> Vec<Column<Shown<'s>>> {
             None => Value::Hex(of.row.pc.0),
         };
         "instruction", |of| Value::Text(of.row.code.instruction().unwrap_or(&of.row.opcode).into());
-        "kind", |of| Value::Text(of.row.kind.name().into());
+        "access", |of| Value::Text(format!("{} {}", of.row.space.name(), of.row.kind.name()).into());
         "accesses", |of| Value::Count(of.row.counts.accesses);
         "lanes each", |of| {
             Value::Number(of.row.counts.lanes as f64 / of.row.counts.accesses.max(1) as f64, 1)
@@ -444,7 +458,7 @@ fn access_columns<'s>() -> Vec<Column<Shown<'s>>> {
         };
         "kernel", |of| {
             let launch = of.summary.launch(of.row.launch);
-            Value::Text(launch.map_or(&*of.row.kernel, LaunchSummary::shown_name).into())
+            Value::Text(launch.map_or(of.row.kernel.to_string(), |launch| numbered(of.summary, launch)).into())
         };
         "source", |of| of.row.code.source().map_or(Value::None, |source| Value::Text(source.into()));
     }

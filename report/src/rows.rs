@@ -246,8 +246,8 @@ fn shown(context: &Context<'_>) -> (Vec<usize>, String) {
             count(most as u64),
             match (context.several, each) {
                 (false, _) => String::new(),
-                (true, 1) => ", and the first of each kernel".to_owned(),
-                (true, _) => format!(", and the first {each} of each kernel"),
+                (true, 1) => ", and the worst one of each kernel".to_owned(),
+                (true, _) => format!(", and the {each} worst ones of each kernel"),
             }
         ),
     };

@@ -327,7 +327,7 @@ fn help_of_a_replay_fits_two_screens() {
     assert!(short.lines().count() <= 60, "{short}");
     let details = output(&["help", "replay"]);
     assert!(details.len() > short.len() && details.contains("splitmix64"), "{details}");
-    let selection = "Which loads, stores, atomics and copies are counted";
+    let selection = "Which accesses are counted";
     for heading in ["Options", "Output", selection, "Messages", "Examples"] {
         assert!(shown.contains(&format!("\n{heading}:\n")), "{heading}");
     }

@@ -193,6 +193,124 @@ fn transposes_and_structures_cost_what_textbooks_say() {
     }
 }
 
+/// What a launch counts is what a replay of its trace counts, but for the values of the trace.
+fn assert_counts_are_of_the_trace(launch: &Ran, trace: &str) -> Value {
+    let replay = warpload().args(["replay", trace, "--format", "json"]).output().unwrap();
+    let replay: Ran = replay.into();
+    let [mut launched, replayed] =
+        [launch, &replay].map(|ran| serde_json::from_str::<Value>(&ran.stdout).unwrap());
+    assert_eq!(launched["launch"]["steps"], launched["launch"]["warp_instructions"]);
+    let known = ["not_executed", "unknown_bytes", "printed", "printed_bytes"];
+    let faults = ["faults", "fault_counts", "fault_totals", "verdict"];
+    for key in ["file", "launch"].into_iter().chain(known).chain(faults) {
+        launched.as_object_mut().unwrap().remove(key);
+    }
+    let mut counted = replayed.clone();
+    remove_values(&mut counted);
+    assert_eq!(launched, counted);
+    replayed
+}
+
+fn remove_values(counts: &mut Value) {
+    match counts {
+        Value::Object(map) => {
+            map.remove("values");
+            map.values_mut().for_each(remove_values);
+        }
+        Value::Array(list) => list.iter_mut().for_each(remove_values),
+        _ => {}
+    }
+}
+
+/// Every kind of access in every space: of a row for each, a copy with two.
+#[test]
+fn a_launch_counts_as_a_replay_of_its_trace() {
+    const MODULE: &str = "\
+.version 8.4
+.target sm_80
+.address_size 64
+.const .align 4 .b8 table[128];
+.visible .entry k(.param .u64 out)
+{
+    .reg .b32 %r<20>;
+    .reg .b64 %rd<20>;
+    .reg .pred %p<3>;
+    .shared .align 16 .b8 tile[4096];
+    .local .align 8 .b8 stack[64];
+    ld.param.u64 %rd1, [out];
+    cvta.to.global.u64 %rd1, %rd1;
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 72;
+    add.s64 %rd3, %rd1, %rd2;
+    setp.lt.u32 %p1, %r1, 21;
+    mov.u32 %r2, 0;
+    @%p1 ld.global.v2.u32 {%r2, %r3}, [%rd3];
+    st.global.u16 [%rd3+6], %r2;
+    atom.global.add.u32 %r4, [%rd1+8], %r1;
+    @%p1 red.global.max.u32 [%rd1+4], %r1;
+    mov.u32 %r5, tile;
+    shl.b32 %r6, %r1, 5;
+    add.s32 %r5, %r5, %r6;
+    cp.async.ca.shared.global [%r5], [%rd3], 4;
+    cp.async.wait_all;
+    bar.warp.sync 0xffffffff;
+    shl.b32 %r7, %r1, 4;
+    mov.u32 %r8, tile;
+    add.s32 %r8, %r8, %r7;
+    st.shared.v4.u32 [%r8], {%r1, %r1, %r1, %r1};
+    ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r9, %r10}, [%r8];
+    atom.shared.add.u32 %r11, [tile], 1;
+    cvt.u64.u32 %rd5, %r8;
+    cvta.shared.u64 %rd5, %rd5;
+    selp.b64 %rd6, %rd5, %rd3, %p1;
+    ld.u32 %r12, [%rd6];
+    st.u8 [%rd6+1], %r12;
+    st.local.u64 [stack+8], %rd1;
+    ld.local.u32 %r13, [stack+12];
+    shr.u32 %r14, %r1, 3;
+    mul.wide.u32 %rd7, %r14, 4;
+    mov.u64 %rd8, table;
+    add.s64 %rd8, %rd8, %rd7;
+    ld.const.u32 %r15, [%rd8];
+    ret;
+}
+";
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (module, trace) = (at("k.ptx"), at("t.wlt"));
+    fs::write(&module, MODULE).unwrap();
+    let launch = ["ptx", "run", &module, "--block", "40", "--grid", "3", "--arg", "zeros:4096"];
+    let outputs = ["--trace", &trace, "--format", "json"];
+    let ran: Ran = warpload().args(launch).args(outputs).output().unwrap().into();
+    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+    let replayed = assert_counts_are_of_the_trace(&ran, &trace);
+    let rows = replayed["rows"].as_array().unwrap().iter();
+    let mut kinds: Vec<String> =
+        rows.map(|row| ["kind", "space"].map(|key| row[key].as_str().unwrap()).join(" ")).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let expected = [
+        "atomic global",
+        "atomic shared",
+        "copy global",
+        "copy shared",
+        "load constant",
+        "load generic",
+        "load global",
+        "load local",
+        "load shared",
+        "reduction global",
+        "store generic",
+        "store global",
+        "store local",
+        "store shared",
+    ];
+    assert_eq!(kinds, expected);
+    // Without a trace the counts are the same, and no file is left.
+    let without: Ran = warpload().args(launch).args(["--format", "json"]).output().unwrap().into();
+    assert_eq!(without.stdout, ran.stdout);
+}
+
 /// The trace has values, replays to the same counts, and the page names lines of PTX and of the source.
 #[test]
 fn a_launch_leaves_a_trace_and_a_page() {
@@ -205,19 +323,9 @@ fn a_launch_leaves_a_trace_and_a_page() {
     let launch = warpload().args(launch).args(shape).args(outputs).output().unwrap();
     let launch: Ran = launch.into();
     assert_eq!((launch.status, &*launch.stderr), (0, ""));
-    let replay = warpload().args(["replay", &trace, "--format", "json"]).output().unwrap();
-    let replay: Ran = replay.into();
-    let [mut launched, replayed] =
-        [launch, replay].map(|ran| serde_json::from_str::<Value>(&ran.stdout).unwrap());
-    assert_eq!(launched["launch"]["steps"], launched["launch"]["warp_instructions"]);
+    let replayed = assert_counts_are_of_the_trace(&launch, &trace);
     let loads = &replayed["loads"];
     assert_eq!(loads["values"]["accesses"], loads["accesses"]);
-    let known = ["not_executed", "unknown_bytes", "printed", "printed_bytes"];
-    let faults = ["faults", "fault_counts", "fault_totals", "verdict"];
-    for key in ["file", "launch"].into_iter().chain(known).chain(faults) {
-        launched.as_object_mut().unwrap().remove(key);
-    }
-    assert_eq!(launched, replayed);
     // The trace survives its export.
     let (json, again) = (at("t.jsonl"), at("again.wlt"));
     for arguments in [["export", &trace, "-o", &json], ["import", &json, "-o", &again]] {

@@ -517,6 +517,27 @@ pub trait MemoryObserver {
     }
 }
 
+/// Two observers of a launch, of which the second may be missing.
+impl<A: MemoryObserver, B: MemoryObserver> MemoryObserver for (A, Option<B>) {
+    fn access(&mut self, access: &MemoryAccess<'_>) {
+        self.0.access(access);
+        if let Some(second) = &mut self.1 {
+            second.access(access);
+        }
+    }
+
+    fn printed(&mut self, text: &[u8]) {
+        self.0.printed(text);
+        if let Some(second) = &mut self.1 {
+            second.printed(text);
+        }
+    }
+
+    fn needs_values(&self) -> bool {
+        self.0.needs_values() || self.1.as_ref().is_some_and(B::needs_values)
+    }
+}
+
 impl<F: FnMut(&MemoryAccess<'_>)> MemoryObserver for F {
     fn access(&mut self, access: &MemoryAccess<'_>) {
         self(access);

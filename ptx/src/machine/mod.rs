@@ -75,4 +75,4 @@ pub use self::memory::{
     AllocationError, AllocationSide, AllocationUse, DeviceMemory, NearestAllocation, TooMuchMemory,
 };
 #[cfg(feature = "trace")]
-pub use self::trace::LaunchTrace;
+pub use self::trace::{AccessLine, AccessStatement, AccessStatements, LaunchTrace, traced_kernel};

@@ -9,7 +9,6 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any, Union
 
@@ -18,20 +17,17 @@ import numpy as np
 from . import _native
 from ._errors import Error
 from ._native import KernelFault, KernelParameter, LaunchCounts, SkippedInstruction, UnknownBytes
-from ._trace import Trace
+from ._trace import Replay, Trace
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Buffer
 
-    from ._trace import Replay
     from ._types import Path
 
 Dimensions = Union[int, Sequence[int]]
 _FLOATS = {".f16": "<e", ".f32": "<f", ".f64": "<d"}
 _SHOWN = 4
-# The most bytes of a trace.
-_TRACE_BYTES = 1 << 30
 _INITIAL = "its initial value has no value here"
 
 
@@ -110,27 +106,12 @@ class Launch:
     """A line about the faults, by kind; without faults, what was not checked."""
     only_block: tuple[int, int, int] | None
     """The index of the only block that was run; ``None`` if all of the grid were."""
-    not_counted: int
-    """The number of memory instructions after those that filled 1 GiB of :attr:`trace`. The trace and :attr:`replay` lack
-    them."""
+    replay: Replay = field(repr=False, compare=False)
+    """Sectors, bank conflicts and other counts of each instruction, except for loads of parameters.
+    ``launch.replay.rows`` is a table, and ``launch.replay.html("page.html")`` writes a page."""
     trace: Trace | None = field(repr=False, compare=False)
-    """The loads, stores and atomics of the launch, except for loads of parameters; ``None`` if the launch was not traced.
-    Its program counters are lines of the module."""
-
-    @cached_property
-    def replay(self) -> Replay:
-        """Sectors, bank conflicts and other counts of each line: the replay of :attr:`trace`.
-
-        ``launch.replay.per_pc`` is a table, and ``launch.replay.html("page.html")`` writes a page.
-
-        Raises
-        ------
-        ValueError
-            If the launch was not traced.
-        """
-        if self.trace is None:
-            raise ValueError("the launch was not traced; call the kernel with trace=True")
-        return self.trace.replay(html=True)
+    """The accesses that :attr:`replay` counts, with their values; ``None`` unless the launch had ``trace=True``. Its program
+    counters are places in the module's text, in bytes."""
 
     @property
     def ok(self) -> bool:
@@ -180,8 +161,6 @@ class Launch:
             found.append(f"{len(self.unknown)} with unknown bytes")
         if self.only_block is not None:
             found.append(f"only block {self.only_block} was run")
-        if self.not_counted:
-            found.append(f"the trace is partial, without the last {self.not_counted} accesses")
         return "; ".join(found)
 
     def __repr__(self) -> str:
@@ -256,7 +235,7 @@ class Kernel:
         check: bool = True,
         check_uninitialized: bool = False,
         check_races: bool = False,
-        trace: bool = True,
+        trace: bool = False,
         dump_unknown: bool = False,
     ) -> Launch:
         """Launches the kernel, and returns when it has ended.
@@ -298,9 +277,7 @@ class Kernel:
             Report threads that access the same bytes of shared memory, if one of them writes and nothing orders the
             accesses.
         trace
-            Keep the memory instructions for :attr:`Launch.trace` and :attr:`Launch.replay`: compressed, a few bytes each, at
-            most 1 GiB; :attr:`Launch.not_counted` are more than that. Without it, kernels that mostly access memory run up to
-            twice as fast.
+            Keep the accesses with their values for :attr:`Launch.trace`: compressed, a few bytes each.
         dump_unknown
             Write arrays back even if some of their bytes are not known, with what memory holds there. Without it, such an
             array stays as it was before the launch, :attr:`Launch.unknown` names it, and there is a warning.
@@ -339,11 +316,11 @@ class Kernel:
             check,
             check_uninitialized,
             check_races,
-            _TRACE_BYTES if trace else None,
+            trace,
             dump_unknown,
         )
         counts, fault_count, verdict, faults, skipped, unknown, variables = launched[:7]
-        printed, traced, not_counted = launched[7:]
+        printed, counted, traced = launched[7:]
         if not dump_unknown:
             for one in unknown:
                 if one.argument is not None:
@@ -363,7 +340,7 @@ class Kernel:
             printed.decode(errors="replace"),
             verdict,
             only_block,
-            not_counted,
+            Replay(counted),
             None if traced is None else Trace._of(traced, self.file),
         )
 

@@ -62,6 +62,7 @@ fn listed(numbers: &[u64]) -> String {
     const NAMED: usize = 8;
     let runs: Vec<&[u64]> = numbers.chunk_by(|one, next| one + 1 == *next).collect();
     let one = |run: &&[u64]| match **run {
+        [first, last] => format!("{first}, {last}"),
         [first, .., last] => format!("{first} to {last}"),
         _ => run.iter().map(u64::to_string).collect(),
     };
@@ -89,8 +90,15 @@ impl Summary {
             replays.entry(first).or_default().push((index, summary));
         }
         let mut sum: Option<Self> = None;
+        let other = known.values().copied().min().zip(known.values().copied().max());
         for (index, shards) in replays {
-            let whole = merge_shards(shards)?;
+            let whole = merge_shards(shards).map_err(|error| match (error, other) {
+                // More likely one of another replay by mistake than two that lack shards.
+                (MergeError::Incomplete { .. }, Some((first, other))) if first < other => {
+                    unfit(other, "is of a shard of another replay")
+                }
+                (error, _) => error,
+            })?;
             match &mut sum {
                 None => sum = Some(whole),
                 Some(sum) => sum.append(whole).map_err(|message| unfit(index, message))?,
@@ -104,7 +112,12 @@ impl Summary {
         if self.selected != later.selected {
             return Err("has another selection of accesses than the first");
         }
-        let from = self.launches.last().map_or(0, |last| last.launch + 1);
+        let from = self.launches.last().map_or(0, |last| last.launch.saturating_add(1));
+        let last = later.rows.iter().map(|row| row.launch);
+        let last = last.chain(later.launches.last().map(|launch| launch.launch)).max();
+        if from.checked_add(last.unwrap_or(0)).is_none() {
+            return Err("has launches with too high numbers");
+        }
         later.launches.iter_mut().for_each(|launch| launch.launch += from);
         later.rows.iter_mut().for_each(|row| row.launch += from);
         self.launches.append(&mut later.launches);

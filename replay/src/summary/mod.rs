@@ -18,7 +18,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::counters::{AccessCounts, Counter, TraceCounts};
 use crate::options::Selected;
 use crate::row::{AccessKind, Row, join};
-use warpload::load::LaneFaultKind;
 use warpload::text::parse_hexadecimal;
 
 pub use self::comparison::{
@@ -148,22 +147,6 @@ impl Summary {
     pub fn launch(&self, number: u64) -> Option<&LaunchSummary> {
         let place = self.launches.binary_search_by_key(&number, |launch| launch.launch).ok()?;
         self.launches.get(place)
-    }
-
-    /// Adds faults that were found where the trace was made. A trace of a launched kernel only has the lanes without
-    /// one.
-    pub fn add_lane_faults(&mut self, launch: u64, pc: u32, kind: LaneFaultKind, lanes: u64) {
-        let from = self.rows.partition_point(|row| (row.launch, row.pc.0) < (launch, pc.into()));
-        let row = self.rows.get_mut(from);
-        let row = row.filter(|row| (row.launch, row.pc.0) == (launch, pc.into()));
-        let of = row.map_or(AccessKind::Load, |row| {
-            row.counts.lane_faults[kind] += lanes;
-            row.kind
-        });
-        self.counts.kind_mut(of).lane_faults[kind] += lanes;
-        if let Ok(place) = self.launches.binary_search_by_key(&launch, |launch| launch.launch) {
-            self.launches[place].counts.kind_mut(of).lane_faults[kind] += lanes;
-        }
     }
 }
 

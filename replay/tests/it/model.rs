@@ -199,7 +199,9 @@ fn row(row: &Row) -> Value {
 /// Copies by program counter: the accesses of the global side, and the cost of both.
 fn copied(summary: &Summary) -> Vec<Value> {
     let mut rows: Vec<Value> = Vec::new();
-    for one in summary.rows.iter().filter(|row| row.kind == AccessKind::Copy) {
+    // The models have no row for copies without lanes.
+    let is_copied = |row: &&Row| row.kind == AccessKind::Copy && row.counts.lanes > 0;
+    for one in summary.rows.iter().filter(is_copied) {
         let is_same = |known: &&mut Value| {
             (&known["kernel"], &known["pc"], &known["opcode"])
                 == (&json!(one.kernel), &json!(one.pc), &json!(one.opcode))

@@ -166,6 +166,13 @@ fn made_up_summaries_do_no_harm() {
     let most = Summary::from_json(most.to_string().as_bytes()).unwrap();
     let merged = Summary::merge(vec![most.clone(), most]).unwrap();
     assert_eq!(merged.counts.instructions, u64::MAX);
+    let mut last: Value = serde_json::from_str(&text).unwrap();
+    last["launches"][0]["launch"] = value!(u64::MAX);
+    last["launches"].as_array_mut().unwrap().truncate(1);
+    last["rows"] = value!([]);
+    let last = Summary::from_json(last.to_string().as_bytes()).unwrap();
+    let error = Summary::merge(vec![last.clone(), last]).unwrap_err();
+    assert_eq!(error.to_string(), "summary 1 has launches with too high numbers");
 }
 
 /// Whatever is changed in the JSON of a shard, also what agrees with the rest.

@@ -285,14 +285,6 @@ impl<W: Write + Seek> TraceWriter<W> {
         }
     }
 
-    /// Returns the number of bytes that were given to the output so far. The last records are still to come, and the
-    /// contents.
-    #[must_use]
-    pub fn written_bytes(&self) -> u64 {
-        let last = self.footer.blocks.last();
-        last.map_or(HEADER_BYTES as u64, |row| row.offset + u64::from(row.length))
-    }
-
     /// The number of the last kernel; 0 before the first, because a trace without kernels gets one at the end.
     fn last_kernel(&self) -> u32 {
         (self.footer.contents.kernels.len().max(1) - 1) as u32

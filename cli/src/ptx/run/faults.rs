@@ -1,11 +1,9 @@
-//! The faults of a launch as text and as JSON, and for the counts of its replay.
+//! The faults of a launch as text and as JSON.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use warpload::load::LaneFaultKind;
 use warpload_ptx::machine::{AllocationSide, AllocationUse, FaultTotal, KernelFault, KernelResult};
-use warpload_replay::Summary;
 
 use crate::io::Output;
 
@@ -41,18 +39,6 @@ pub(super) fn show(result: &KernelResult, output: &mut Output) -> anyhow::Result
     }
     output.line(result.verdict())?;
     Ok(())
-}
-
-/// Adds the lanes with a fault to the summary of a replay, because the trace of a launch leaves these lanes out.
-pub(super) fn count(result: &KernelResult, summary: &mut Summary) {
-    for total in &result.fault_totals {
-        let kind = match total.kind {
-            "out_of_bounds" => LaneFaultKind::OutsideAllocation,
-            "misaligned" => LaneFaultKind::MisalignedAddress,
-            _ => continue,
-        };
-        summary.add_lane_faults(0, total.pc, kind, total.count);
-    }
 }
 
 /// The first faults of each kind at each instruction in JSON.

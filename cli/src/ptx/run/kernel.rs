@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
@@ -9,11 +10,11 @@ use serde::Serialize;
 use warpload::memory::{AddressMap, Memory};
 use warpload_ptx::machine::{
     AllocationUse, DeviceMemory, Fill, Kernel, KernelError, KernelLaunch, KernelResult,
-    LaunchCounts, SkippedInstruction, UnknownBytes,
+    LaunchCounts, LaunchTrace, SkippedInstruction, UnknownBytes,
 };
 use warpload_ptx::module::DeclarationId;
 use warpload_ptx::run::Launch;
-use warpload_replay::{ReplayData, ReplayOptions, Summary, replay};
+use warpload_replay::{LaunchCounter, Summary};
 use warpload_report::{ReportPage, TableOrder, TableRows, access_table, html};
 use warpload_trace::import_source;
 use warpload_trace::output::OutputError;
@@ -25,7 +26,6 @@ use crate::process::Status;
 use crate::ptx::file::File;
 use crate::ptx::run::faults::{self, FaultJson, FaultTotalsJson};
 use crate::ptx::run::printing::Printing;
-use crate::ptx::run::traced::{self, Accesses};
 use crate::ptx::run::watch::watched;
 use crate::ptx::run::{Pair, failed, pair};
 
@@ -261,12 +261,14 @@ impl KernelArguments {
             Some(path) => Some(destination::target(path)?.create()?),
             None => None,
         };
-        let source = import_source(Path::new(file.name));
-        let file_of_trace = kept.as_ref().map(OutputFile::file);
-        let begun = traced::begin(&kernel, &launch, file_of_trace, &source);
-        let (mut trace, no_trace) = begun.map_err(write_error(&self.trace))?;
+        let begin = |output: &OutputFile| {
+            let output = BufWriter::new(output.file().try_clone()?);
+            LaunchTrace::new(&kernel, &launch, import_source(Path::new(file.name)), output)
+        };
+        let trace = kept.as_ref().map(begin).transpose().map_err(write_error(&self.trace))?;
+        let mut observer = (LaunchCounter::new(&kernel, &launch), trace);
         let shown = (format == Format::Text).then_some(&mut *output);
-        let mut printing = Printing::new(&mut trace, shown);
+        let mut printing = Printing::new(&mut observer, shown);
         let ran = watched(progress, file.name, launch.block_count(), |watch| {
             kernel.run_watched(&launch, &mut memory, Some(&mut printing), Some(watch))
         });
@@ -281,20 +283,21 @@ impl KernelArguments {
                 (*result, Some(message))
             }
         };
-        if result.fault_count > 0 && kept.is_some() {
-            let verdict = result.verdict();
-            trace.note(&format!("the launch had {verdict}; the trace has the lanes without one"));
+        let (counter, trace) = observer;
+        if let Some(mut trace) = trace {
+            if result.fault_count > 0 {
+                let verdict = result.verdict();
+                let note = format!("the launch had {verdict}; the trace has the lanes without one");
+                trace.note(&note);
+            }
+            let written = trace.finish().and_then(|mut output| output.flush());
+            written.map_err(write_error(&self.trace))?;
         }
-        let finished = traced::finish(trace, no_trace, &kernel, &launch, kept.is_some(), &source);
-        let (trace, accesses) = finished.map_err(|error| match error.downcast() {
-            Ok(error) => write_error(&self.trace)(error),
-            Err(error) => error,
-        })?;
         let only_block = launch.only_block.map(|[x, y, z]| {
             let [nx, ny, nz] = launch.grid;
             format!("only block ({x}, {y}, {z}) of {nx} x {ny} x {nz} was run")
         });
-        let notes: Vec<String> = only_block.into_iter().chain(accesses.note()).collect();
+        let notes: Vec<String> = only_block.into_iter().collect();
         let mut refusals = Vec::new();
         // A launch that was given up has no results.
         for (dumped, address, option, target) in dumps.into_iter().filter(|_| limit.is_none()) {
@@ -316,9 +319,7 @@ impl KernelArguments {
                 "{option}: not written: {unknown}; `--dump-unknown` writes what memory holds there"
             ));
         }
-        let options = ReplayOptions::new(ReplayData::Absent).demangled_names(true);
-        let mut summary = replay(&trace, &options)?;
-        faults::count(&result, &mut summary);
+        let summary = counter.summary(&result);
         if let (Some(target), None) = (page, &limit) {
             let title = Path::new(file.name).file_name().unwrap_or_default().to_string_lossy();
             let page = ReportPage::new(&summary).title(&title).data("the arguments of the launch");
@@ -331,7 +332,6 @@ impl KernelArguments {
                 steps: warp_instructions,
                 has_ended: result.has_ended,
                 only_block: launch.only_block,
-                accesses,
                 faults: FaultTotalsJson::from(&result),
             };
             let unknown = result.unknown.iter();
@@ -447,11 +447,8 @@ fn value(
 }
 
 /// Adds the trace's path to an I/O error.
-fn write_error(path: &Option<PathBuf>) -> impl Fn(std::io::Error) -> anyhow::Error {
-    move |source| match path {
-        Some(path) => OutputError::write(path, source).into(),
-        None => anyhow::Error::new(source).context("a temporary file for the trace"),
-    }
+fn write_error(path: &Option<PathBuf>) -> impl Fn(std::io::Error) -> OutputError {
+    move |source| OutputError::write(path.as_deref().unwrap_or(Path::new("")), source)
 }
 
 #[derive(Serialize)]
@@ -479,8 +476,6 @@ struct LaunchJson<'f> {
     has_ended: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     only_block: Option<[u32; 3]>,
-    /// Whether the counts of the summary include every access.
-    accesses: Accesses,
     #[serde(flatten)]
     faults: FaultTotalsJson<'f>,
 }

@@ -4,7 +4,6 @@ mod faults;
 mod kernel;
 mod printing;
 mod show;
-mod traced;
 mod watch;
 
 use std::path::PathBuf;

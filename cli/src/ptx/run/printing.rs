@@ -7,10 +7,10 @@ use warpload_ptx::machine::{MemoryAccess, MemoryObserver};
 use crate::io::Output;
 use crate::terminal::Escapes;
 
-/// Passes the memory instructions of a launch on to its trace, and prints the text of `printf` at once, so that a launch
+/// Passes the memory instructions of a launch on to their observer, and prints the text of `printf` at once, so that a launch
 /// that does not end has printed it, too.
 pub(super) struct Printing<'p, T> {
-    trace: &'p mut T,
+    observer: &'p mut T,
     /// Standard output, if the text goes there.
     output: Option<&'p mut Output>,
     ends_line: bool,
@@ -18,8 +18,8 @@ pub(super) struct Printing<'p, T> {
 }
 
 impl<'p, T> Printing<'p, T> {
-    pub(super) fn new(trace: &'p mut T, output: Option<&'p mut Output>) -> Self {
-        Self { trace, output, ends_line: true, failed: None }
+    pub(super) fn new(observer: &'p mut T, output: Option<&'p mut Output>) -> Self {
+        Self { observer, output, ends_line: true, failed: None }
     }
 
     /// Ends the last line of the text. Returns the first error of standard output.
@@ -34,11 +34,11 @@ impl<'p, T> Printing<'p, T> {
 
 impl<T: MemoryObserver> MemoryObserver for Printing<'_, T> {
     fn access(&mut self, access: &MemoryAccess<'_>) {
-        self.trace.access(access);
+        self.observer.access(access);
     }
 
     fn needs_values(&self) -> bool {
-        self.trace.needs_values()
+        self.observer.needs_values()
     }
 
     fn printed(&mut self, text: &[u8]) {

@@ -1,0 +1,155 @@
+//! [`LaunchCounter`]: counts the accesses of a kernel while it runs. Needs the feature `kernels`.
+
+use rustc_hash::FxHashMap;
+
+use crate::costs::SharedRules;
+use crate::counter::{AccessCounter, Executed, accessing};
+use crate::launch_counts::{AccessKey, LaunchCounts};
+use crate::row::RowCode;
+use crate::summary::{LaunchSummary, Summary};
+use warpload::lane::LaneMask;
+use warpload::load::{LaneAddresses, LaneFaultKind, LoadOp, Loaded, load};
+use warpload::machine::Misaligned;
+use warpload::memory::{AddressMap, AddressSpace, Fill, FilledMemory, WarpAddresses};
+use warpload_binary::names::Demangled;
+use warpload_ptx::machine::{
+    AccessStatements, Kernel, KernelLaunch, KernelResult, MemoryAccess, MemoryObserver,
+    traced_kernel,
+};
+use warpload_trace::{MemoryOperation, OperationKind};
+
+/// Counts the accesses of a kernel while it runs. Its summary is that of a replay of the launch's
+/// [trace](warpload_ptx::machine::LaunchTrace), without the trace.
+#[derive(Debug)]
+pub struct LaunchCounter<'m> {
+    statements: AccessStatements<'m>,
+    launch: LaunchSummary,
+    operations: Vec<MemoryOperation>,
+    counter: AccessCounter,
+    accesses: u64,
+}
+
+impl<'m> LaunchCounter<'m> {
+    /// Starts to count the accesses of a launch.
+    #[must_use]
+    pub fn new(kernel: &Kernel<'m>, launch: &KernelLaunch) -> Self {
+        let traced = traced_kernel(kernel, launch);
+        let demangled = Demangled::default().add(&traced.name);
+        Self {
+            statements: AccessStatements::new(kernel),
+            launch: LaunchSummary::new(0, &traced, demangled),
+            operations: Vec::new(),
+            counter: AccessCounter::default(),
+            accesses: 0,
+        }
+    }
+
+    /// Returns the counts of the launch, and a row for each of its instructions. Lanes that access memory out of bounds or
+    /// misaligned are counted from `result`, because they are not observed.
+    #[must_use]
+    pub fn summary(mut self, result: &KernelResult) -> Summary {
+        let mut counts = LaunchCounts::default();
+        counts.counts.instructions = self.accesses;
+        self.counter.finish(&mut counts);
+        let code: FxHashMap<u32, RowCode> = self
+            .statements
+            .lines()
+            .map(|line| {
+                let code = RowCode {
+                    ptx: Some(line.text.into()),
+                    ptx_line: Some(line.place.line),
+                    ptx_column: line.place.column,
+                    source_file: line.source_file,
+                    source_line: line.source_line,
+                    ..RowCode::default()
+                };
+                (line.pc, code)
+            })
+            .collect();
+        let mut summary = Summary { complete: Some(true), ..Summary::default() };
+        let footprint = summary.push(self.launch, &self.operations, counts, |pc, _| {
+            code.get(&pc).cloned().unwrap_or_default()
+        });
+        summary.counts.footprint = Some(footprint.counts());
+        for total in &result.fault_totals {
+            let kind = match total.kind {
+                "out_of_bounds" => LaneFaultKind::OutsideAllocation,
+                "misaligned" => LaneFaultKind::MisalignedAddress,
+                _ => continue,
+            };
+            count_faults(&mut summary, total.pc, kind, total.count);
+        }
+        summary
+    }
+}
+
+/// Counts faults of an instruction's lanes. An instruction without a row, such as one of matrices, has its faults in the
+/// result of the launch alone.
+fn count_faults(summary: &mut Summary, pc: u32, kind: LaneFaultKind, lanes: u64) {
+    let pc = u64::from(pc);
+    let place = summary.rows.partition_point(|row| row.pc.0 < pc);
+    let row = summary.rows.get_mut(place).filter(|row| row.pc.0 == pc);
+    let Some(row) = row else { return };
+    row.counts.lane_faults[kind] += lanes;
+    let of = row.kind;
+    summary.counts.kind_mut(of).lane_faults[kind] += lanes;
+    for launch in &mut summary.launches {
+        launch.counts.kind_mut(of).lane_faults[kind] += lanes;
+    }
+}
+
+impl MemoryObserver for LaunchCounter<'_> {
+    fn access(&mut self, access: &MemoryAccess<'_>) {
+        let operations = &mut self.operations;
+        let statement = self.statements.find(access, |operation| {
+            let known = operations.iter().position(|known| known == operation);
+            let number = known.unwrap_or_else(|| {
+                operations.push(operation.clone());
+                operations.len() - 1
+            });
+            u16::try_from(number).ok()
+        });
+        let Some(number) = statement.operation else { return };
+        let Some(operation) = self.operations.get(usize::from(number)) else { return };
+        let is_copy = operation.kind == OperationKind::Copy;
+        // Both sides of a copy have its opcode.
+        let space = if is_copy { access.space } else { operation.space };
+        let op = LoadOp { space, ..operation.load_op() };
+        let map = AddressMap::default();
+        let lanes = LaneAddresses {
+            executing: access.executing,
+            addresses: WarpAddresses::Each(*access.addresses),
+            ..LaneAddresses::NONE
+        };
+        let loaded = load(
+            op,
+            &LaneAddresses { executing: accessing(operation, lanes.executing), ..lanes },
+            &FilledMemory { map, fill: Fill::Zero },
+            Misaligned::Report,
+            &mut [],
+        );
+        // The executing lanes of a matrix load may provide no address.
+        let first_space = loaded.first_space.or(op.space.only());
+        let first_space = first_space.filter(|_| lanes.executing != LaneMask::NONE);
+        self.counter.count(&Executed {
+            key: AccessKey {
+                pc: statement.pc,
+                operation: number,
+                is_shared_side: is_copy && space == AddressSpace::Shared,
+            },
+            operation,
+            op,
+            lanes: &lanes,
+            loaded: &Loaded { first_space, ..loaded },
+            has_addresses: true,
+            instruction: self.accesses,
+            map: &map,
+            rules: SharedRules::default(),
+        });
+        self.accesses += 1;
+    }
+
+    fn needs_values(&self) -> bool {
+        false
+    }
+}
