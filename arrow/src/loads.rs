@@ -178,22 +178,22 @@ impl<'a> LoadOptions<'a> {
 /// A replay's options as arguments of the command, such as `--fill address --address-bits 49`.
 pub(crate) fn in_words(options: &ReplayOptions<'_>) -> String {
     let mut text = String::new();
-    match options.get_data() {
+    match options.data {
         ReplayData::Image(_) => text += "--image",
         ReplayData::Fill(Fill::Address) => text += "--fill address",
         ReplayData::Fill(Fill::Zero) => text += "--fill zero",
         _ => {}
     }
-    if !matches!(options.get_data(), ReplayData::Image(_)) {
-        let _ = write!(text, " --address-bits {}", options.get_address_bits());
-        let (shared, local) = (options.get_shared_window(), options.get_local_window());
+    if !matches!(options.data, ReplayData::Image(_)) {
+        let _ = write!(text, " --address-bits {}", options.address_bits);
+        let (shared, local) = (options.shared_window, options.local_window);
         for (name, window) in [("shared", shared), ("local", local)] {
             if let Some(Window { base, size }) = window {
                 let _ = write!(text, " --{name}-window {base:#x},{size:#x}");
             }
         }
     }
-    if let Some(selection) = options.get_selection() {
+    if let Some(selection) = options.selection {
         for (name, value) in selection.selected.words() {
             let _ = write!(text, " --{name} {value}");
         }

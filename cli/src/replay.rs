@@ -15,7 +15,9 @@ use crate::process::Status;
 use crate::replaying::{self, Read};
 use crate::terminal::Escapes;
 use crate::trace::{self, Input};
-use warpload_replay::{NothingSelected, ReplayError, ReplayRemark, ReplayRequest, Summary, replay};
+use warpload_replay::{
+    NothingSelected, ReplayError, ReplayOptions, ReplayRemark, ReplayRequest, Summary, replay,
+};
 use warpload_report::{ReportPage, TableOrder, TableRows, html, replay_csv, replay_text};
 use warpload_trace::{BinaryTrace, Shard};
 
@@ -184,7 +186,7 @@ pub(crate) fn execute(
     let options = request.options(read.image(), read.functions.as_ref(), selection.as_ref());
     let bar = io::progress_bar(progress, block_bytes(&trace), path);
     let observe = |bytes| bar.inc(bytes);
-    let options = options.shard(*shard).on_progress(&observe);
+    let options = ReplayOptions { shard: *shard, on_progress: Some(&observe), ..options };
     let summary = request.on_threads(|| replay(&trace, &options));
     let summary = summary.map_err(with_hint).with_context(|| io::name(path))?;
     bar.finish();

@@ -9,7 +9,8 @@ use pyo3::types::{PyBytes, PyDict};
 use warpload::json::write_line;
 use warpload::memory::Memory as Bytes;
 use warpload_replay::{
-    Comparison, NothingSelected, ReplayRemark, ReplayRequest, Summary, SummaryError, replay,
+    Comparison, NothingSelected, ReplayOptions, ReplayRemark, ReplayRequest, Summary, SummaryError,
+    replay,
 };
 use warpload_report::{ReportPage, html};
 use warpload_trace::{BinaryTrace, Shard};
@@ -68,11 +69,12 @@ impl ReplayTask {
         let observe = |bytes| {
             shared.done.fetch_add(bytes, std::sync::atomic::Ordering::Relaxed);
         };
-        let options = request
-            .options(memory, functions.as_ref(), selection.as_ref())
-            .shard(*shard)
-            .on_progress(&observe)
-            .interrupt(&*shared.interrupt);
+        let options = ReplayOptions {
+            shard: *shard,
+            on_progress: Some(&observe),
+            interrupt: Some(&*shared.interrupt),
+            ..request.options(memory, functions.as_ref(), selection.as_ref())
+        };
         let summary = request.on_threads(|| replay(trace, &options));
         let summary = summary.map_err(|error| Failure::of_file(&error, path))?;
         if let Some(nothing) = NothingSelected::find(&summary, trace, &options) {

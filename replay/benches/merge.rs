@@ -38,7 +38,7 @@ fn main() {
     let whole = json(&replay(&trace, &options).unwrap());
     let (start, mut parts) = (Instant::now(), Vec::new());
     for shard in 0..SHARDS {
-        let options = options.shard(Shard::new(shard, SHARDS));
+        let options = ReplayOptions { shard: Shard::new(shard, SHARDS), ..options };
         parts.push(json(&replay(&trace, &options).unwrap()));
     }
     let bytes: usize = parts.iter().map(String::len).sum();

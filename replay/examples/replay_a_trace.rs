@@ -59,7 +59,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     // Two machines can replay half of the loads each: their summaries merge to the same bytes.
-    let halves = [0, 1].map(|part| replay(&trace, &options.shard(Shard::new(part, 2))));
+    let halves =
+        [0, 1].map(|part| replay(&trace, &ReplayOptions { shard: Shard::new(part, 2), ..options }));
     let halves = halves.into_iter().collect::<Result<Vec<_>, _>>()?;
     let merged = Summary::merge(halves)?;
     assert_eq!(merged, summary);

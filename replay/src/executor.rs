@@ -101,7 +101,7 @@ impl<'a> LoadExecutor<'a> {
     /// Selects the loads of `selection` instead of the ones that the options select.
     #[must_use]
     pub fn select(self, selection: &'a Selection) -> Self {
-        Self { options: self.options.select(selection), ..self }
+        Self { options: ReplayOptions { selection: Some(selection), ..self.options }, ..self }
     }
 
     /// Executes a load of a block of the executor's trace. Returns `None` if the record is not a load, or if the
@@ -119,7 +119,7 @@ impl<'a> LoadExecutor<'a> {
         let kernel = block.raw().kernel;
         // Only a block of another trace has an unknown kernel.
         let map = self.maps.get(kernel as usize).copied().unwrap_or_default();
-        match self.options.get_data() {
+        match self.options.data {
             ReplayData::Image(memory) => self.execute_on(kernel, record, memory),
             ReplayData::Fill(fill) => self.execute_on(kernel, record, &FilledMemory { map, fill }),
             ReplayData::Absent => {
@@ -140,7 +140,7 @@ impl<'a> LoadExecutor<'a> {
         let has_values = self.options.has_data() && has_public_values(operation);
         let rows = if has_values { &mut self.values[..] } else { &mut [] };
         let loaded = execute(record, memory, &mut self.lanes, rows);
-        if let Some(selection) = self.options.get_selection()
+        if let Some(selection) = self.options.selection
             && !selection.has(kernel, record, loaded.first_space)
         {
             return None;
@@ -158,7 +158,7 @@ impl<'a> LoadExecutor<'a> {
             addresses: &lanes.addresses,
             base: 0,
             width: op.width,
-            rules: self.options.get_shared_rules(),
+            rules: self.options.shared_rules,
         };
         let SpaceCosts { shared, local, constant, .. } =
             SpaceCosts::new(op.space, &offsets, memory.map());

@@ -31,26 +31,41 @@ pub enum ReplayData<'m> {
 /// use warpload_replay::{ReplayData, ReplayOptions};
 /// use warpload_trace::Shard;
 ///
-/// let options = ReplayOptions::new(ReplayData::Fill(Fill::Address)).address_bits(40);
-/// let first_half = options.shard(Shard::new(0, 2));
+/// let data = ReplayData::Fill(Fill::Address);
+/// let options = ReplayOptions { address_bits: 40, ..ReplayOptions::new(data) };
+/// let first_half = ReplayOptions { shard: Shard::new(0, 2), ..options };
 /// ```
 #[derive(Clone, Copy)]
 pub struct ReplayOptions<'a> {
-    data: ReplayData<'a>,
-    address_bits: u32,
-    pub(super) shared_window: Option<Window>,
-    pub(super) local_window: Option<Window>,
-    shard: Option<Shard>,
-    selection: Option<&'a Selection>,
-    shared_rules: SharedRules,
-    functions: Option<&'a Functions>,
-    are_names_demangled: bool,
-    observer: Option<&'a (dyn Fn(u64) + Sync)>,
-    interrupt: Option<&'a AtomicBool>,
+    /// The source of the data.
+    pub data: ReplayData<'a>,
+    /// The width of a generic address. Ignored for an image, which has its own.
+    pub address_bits: u32,
+    /// The shared window; `None` for the trace's or, if the trace has none, [`Window::DEFAULT_SHARED`]. Ignored for an
+    /// image, which has its own.
+    pub shared_window: Option<Window>,
+    /// The local window; `None` for the trace's or, if the trace has none, [`Window::DEFAULT_LOCAL`]. Ignored for an
+    /// image, which has its own.
+    pub local_window: Option<Window>,
+    /// The part to replay; `None` for all of it. [`Summary::merge`](super::Summary::merge) adds the summaries of all parts.
+    pub shard: Option<Shard>,
+    /// The accesses to count; `None` for all of them.
+    pub selection: Option<&'a Selection>,
+    /// The rules by which shared memory serves accesses, where GPUs differ.
+    pub shared_rules: SharedRules,
+    /// The code of the trace's kernels, which provides SASS and source lines of program counters.
+    pub functions: Option<&'a Functions>,
+    /// Whether summaries have [demangled names](super::LaunchSummary::demangled) of kernels.
+    pub demangles_names: bool,
+    /// A function to call after each block with its size in bytes. Any thread may call it.
+    pub on_progress: Option<&'a (dyn Fn(u64) + Sync)>,
+    /// A flag that stops the replay once it is true; it then returns
+    /// [`ReplayError::Interrupted`](super::ReplayError::Interrupted).
+    pub interrupt: Option<&'a AtomicBool>,
 }
 
 impl<'a> ReplayOptions<'a> {
-    /// Creates the options of a replay of all loads with `data`.
+    /// Returns the options of a replay of all accesses with `data`. Addresses have [`DEFAULT_ADDRESS_BITS`].
     #[must_use]
     pub fn new(data: ReplayData<'a>) -> Self {
         Self {
@@ -62,140 +77,10 @@ impl<'a> ReplayOptions<'a> {
             selection: None,
             shared_rules: SharedRules::default(),
             functions: None,
-            are_names_demangled: false,
-            observer: None,
+            demangles_names: false,
+            on_progress: None,
             interrupt: None,
         }
-    }
-
-    /// Sets the width of a generic address, by default [`DEFAULT_ADDRESS_BITS`]. Ignored for an image, which has its
-    /// own.
-    #[must_use]
-    pub fn address_bits(mut self, bits: u32) -> Self {
-        self.address_bits = bits;
-        self
-    }
-
-    /// Sets the shared window. By default it is the trace's or, if the trace has none, [`Window::DEFAULT_SHARED`].
-    /// Ignored for an image, which has its own.
-    #[must_use]
-    pub fn shared_window(mut self, window: impl Into<Option<Window>>) -> Self {
-        self.shared_window = window.into();
-        self
-    }
-
-    /// Sets the local window. By default it is the trace's or, if the trace has none, [`Window::DEFAULT_LOCAL`].
-    /// Ignored for an image, which has its own.
-    #[must_use]
-    pub fn local_window(mut self, window: impl Into<Option<Window>>) -> Self {
-        self.local_window = window.into();
-        self
-    }
-
-    /// Sets the part of the loads to replay, by default all of them. [`Replayed::partial`](super::Replayed::partial)
-    /// then returns a summary that [`Summary::merge`](super::Summary::merge) takes.
-    #[must_use]
-    pub fn shard(mut self, shard: impl Into<Option<Shard>>) -> Self {
-        self.shard = shard.into();
-        self
-    }
-
-    /// Sets the loads to count, by default all of them. Instructions other than loads are counted in any case.
-    #[must_use]
-    pub fn select(mut self, selection: impl Into<Option<&'a Selection>>) -> Self {
-        self.selection = selection.into();
-        self
-    }
-
-    /// Sets the rules by which shared memory serves accesses, where GPUs differ.
-    #[must_use]
-    pub fn shared_rules(mut self, rules: SharedRules) -> Self {
-        self.shared_rules = rules;
-        self
-    }
-
-    /// Sets the code of the trace's kernels, which provides SASS and source lines of program counters; by default there
-    /// is none.
-    #[must_use]
-    pub fn functions(mut self, functions: impl Into<Option<&'a Functions>>) -> Self {
-        self.functions = functions.into();
-        self
-    }
-
-    /// Sets whether summaries have [demangled names](super::KernelSummary::demangled) of kernels; off by default.
-    #[must_use]
-    pub fn demangled_names(mut self, are_added: bool) -> Self {
-        self.are_names_demangled = are_added;
-        self
-    }
-
-    /// Sets a function to call after each block with its size in bytes. Any thread may call it.
-    #[must_use]
-    pub fn on_progress(mut self, observer: &'a (dyn Fn(u64) + Sync)) -> Self {
-        self.observer = Some(observer);
-        self
-    }
-
-    /// Sets a flag that stops the replay once it is true; it then returns
-    /// [`ReplayError::Interrupted`](super::ReplayError::Interrupted).
-    #[must_use]
-    pub fn interrupt(mut self, flag: impl Into<Option<&'a AtomicBool>>) -> Self {
-        self.interrupt = flag.into();
-        self
-    }
-
-    /// Returns the source of the data.
-    #[must_use]
-    pub fn get_data(&self) -> ReplayData<'a> {
-        self.data
-    }
-
-    /// Returns the width of a generic address.
-    #[must_use]
-    pub fn get_address_bits(&self) -> u32 {
-        self.address_bits
-    }
-
-    /// Returns the shared window; `None` if the trace decides.
-    #[must_use]
-    pub fn get_shared_window(&self) -> Option<Window> {
-        self.shared_window
-    }
-
-    /// Returns the local window; `None` if the trace decides.
-    #[must_use]
-    pub fn get_local_window(&self) -> Option<Window> {
-        self.local_window
-    }
-
-    /// Returns the part of the loads to replay; `None` for all of them.
-    #[must_use]
-    pub fn get_shard(&self) -> Option<Shard> {
-        self.shard
-    }
-
-    /// Returns the loads to count; `None` for all of them.
-    #[must_use]
-    pub fn get_selection(&self) -> Option<&'a Selection> {
-        self.selection
-    }
-
-    /// Returns the rules by which shared memory serves accesses.
-    #[must_use]
-    pub fn get_shared_rules(&self) -> SharedRules {
-        self.shared_rules
-    }
-
-    /// Returns the code of the trace's kernels; `None` if there is none.
-    #[must_use]
-    pub fn get_functions(&self) -> Option<&'a Functions> {
-        self.functions
-    }
-
-    /// Returns whether summaries have demangled names.
-    #[must_use]
-    pub fn demangles_names(&self) -> bool {
-        self.are_names_demangled
     }
 
     pub(super) fn has_data(&self) -> bool {
@@ -204,7 +89,7 @@ impl<'a> ReplayOptions<'a> {
 
     /// Reports that a block of `bytes` bytes was replayed.
     pub(super) fn report_progress(&self, bytes: u64) {
-        if let Some(observer) = self.observer {
+        if let Some(observer) = self.on_progress {
             observer(bytes);
         }
     }
@@ -225,7 +110,7 @@ impl<'a> ReplayOptions<'a> {
         if self.shared_rules.merges_pairs {
             trace += ", pairs merged";
         }
-        if self.are_names_demangled {
+        if self.demangles_names {
             trace += ", names demangled";
         }
         if let Some(functions) = self.functions {

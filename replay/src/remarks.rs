@@ -36,12 +36,12 @@ impl ReplayRemark {
         if summary.selected.is_some() && counts.all().accesses == 0 {
             remarks.push(Self::NothingSelected);
         }
-        if let ReplayData::Image(_) = options.get_data() {
+        if let ReplayData::Image(_) = options.data {
             let kinds = AccessKind::ALL.into_iter().filter(|kind| *kind != AccessKind::Load);
             let lanes = kinds.map(|kind| counts.kind(kind).lane_faults.outside_allocation).sum();
             remarks.extend((lanes > 0).then_some(Self::OutsideImage { lanes }));
         }
-        if let Some(functions) = options.get_functions() {
+        if let Some(functions) = options.functions {
             let check = CodeCheck::new(summary, functions);
             let (is_missing, is_other) = (!check.missing.is_empty(), check.first.is_some());
             remarks.extend(is_missing.then(|| Self::MissingKernels(check.clone())));

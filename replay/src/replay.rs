@@ -53,7 +53,7 @@ impl WorkerCounts {
     ) -> Result<(), TraceError> {
         let block = walk.trace.block_in(raw, std::mem::take(&mut self.buffers))?;
         let filled = |fill| FilledMemory { map: walk.map(raw.kernel), fill };
-        match walk.options.get_data() {
+        match walk.options.data {
             ReplayData::Image(memory) => self.replay(walk, &block, records, memory),
             ReplayData::Fill(fill) => self.replay(walk, &block, records, &filled(fill)),
             // A case of its own, so that the compiler knows that all values are zero.
@@ -110,7 +110,7 @@ impl<'a> Walk<'a> {
         trace: &'a BinaryTrace,
         options: &ReplayOptions<'a>,
     ) -> Result<Self, ReplayError> {
-        let shard = options.get_shard().unwrap_or(Shard::WHOLE);
+        let shard = options.shard.unwrap_or(Shard::WHOLE);
         let of_shard =
             |block: &RawBlock| Some((*block, shard.of_block(block, trace.memory_records())?));
         Ok(Self {
@@ -155,7 +155,7 @@ fn map(
     kernel: &Kernel,
     options: &ReplayOptions<'_>,
 ) -> Result<AddressMap, ReplayError> {
-    if let ReplayData::Image(memory) = options.get_data() {
+    if let ReplayData::Image(memory) = options.data {
         return Ok(*memory.map());
     }
     let window = |asked: Option<Window>, base: Option<u64>, default: Window| {
@@ -164,14 +164,14 @@ fn map(
     let shared = window(options.shared_window, kernel.shared_base, Window::DEFAULT_SHARED);
     let local = window(options.local_window, kernel.local_base, Window::DEFAULT_LOCAL);
     let is_asked = options.shared_window.is_some() || options.local_window.is_some();
-    let invalid = match AddressMap::new(options.get_address_bits(), shared, local) {
+    let invalid = match AddressMap::new(options.address_bits, shared, local) {
         Ok(map) => return Ok(map),
         Err(invalid) => invalid,
     };
     let map = if is_asked || is_generic(index)? {
         Err(invalid)
     } else {
-        AddressMap::for_offsets(options.get_address_bits(), shared, local)
+        AddressMap::for_offsets(options.address_bits, shared, local)
     };
     let name = kernel.name.to_string();
     map.map_err(|source| ReplayError::Windows { index, name, source })

@@ -309,14 +309,16 @@ impl ReplayRequest {
         functions: Option<&'r Functions>,
         selection: Option<&'r Selection>,
     ) -> ReplayOptions<'r> {
-        ReplayOptions::new(self.data(image))
-            .address_bits(self.address_bits.unwrap_or(DEFAULT_ADDRESS_BITS))
-            .shared_window(self.shared_window)
-            .local_window(self.local_window)
-            .select(selection)
-            .shared_rules(SharedRules::default().merging_pairs(self.merge_pairs))
-            .functions(functions)
-            .demangled_names(self.demangle)
+        ReplayOptions {
+            address_bits: self.address_bits.unwrap_or(DEFAULT_ADDRESS_BITS),
+            shared_window: self.shared_window,
+            local_window: self.local_window,
+            selection,
+            shared_rules: SharedRules::default().merging_pairs(self.merge_pairs),
+            functions,
+            demangles_names: self.demangle,
+            ..ReplayOptions::new(self.data(image))
+        }
     }
 
     /// Checks that the request does not set properties that an image has itself: the contents of memory, windows and

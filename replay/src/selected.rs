@@ -58,7 +58,7 @@ impl NothingSelected {
         trace: &BinaryTrace,
         options: &ReplayOptions<'_>,
     ) -> Option<Self> {
-        let selection = options.get_selection();
+        let selection = options.selection;
         let selection = selection.filter(|_| summary.counts.all().accesses == 0)?;
         let contents = trace.contents();
         let Selected { kernel, pc, opcode, .. } = &selection.selected;
@@ -80,7 +80,7 @@ impl NothingSelected {
             let nearest = nearest(glob, opcodes);
             return Some(NothingSelected::Opcode { glob: glob.clone(), nearest });
         }
-        if options.get_shard().is_some() {
+        if options.shard.is_some() {
             return None;
         }
         let found = Counters::find(selection, trace);

@@ -176,7 +176,7 @@ impl<'b, 't> Worker<'b, 't> {
     /// Whether an access with its first executing lane in `space` is counted; counts it as unselected if not.
     #[inline]
     fn is_selected(&mut self, traced: &MemoryRecord<'_>, space: Option<Space>) -> bool {
-        let Some(selection) = self.options.get_selection() else { return true };
+        let Some(selection) = self.options.selection else { return true };
         let is_selected = selection.has(self.block.raw().kernel, traced, space);
         self.counts.counts.unselected += u64::from(!is_selected);
         is_selected
@@ -203,7 +203,7 @@ impl<'b, 't> Worker<'b, 't> {
             let instruction = self.block.raw().first_record + u64::from(traced.index);
             self.digest(instruction, operation);
             // Only an image has the program's data; a fill is made up.
-            if let ReplayData::Image(_) = self.options.get_data() {
+            if let ReplayData::Image(_) = self.options.data {
                 // A matrix load's lanes receive elements of rows that other lanes address, so all executing lanes are
                 // compared.
                 let compared =
@@ -293,7 +293,7 @@ impl Worker<'_, '_> {
             has_addresses: traced.has_addresses(),
             instruction,
             map,
-            rules: self.options.get_shared_rules(),
+            rules: self.options.shared_rules,
         });
         row.width_disagreements += u64::from(traced.width_disagrees);
         row.values.accesses += u64::from(traced.is_valued);

@@ -388,7 +388,7 @@ fn a_selection_leaves_out_rows() {
     let operations = &trace.contents().operations;
     let local = operations.iter().map(|one| one.space_name() == "local").collect();
     let selection = Selection { operations: Some(local), ..Selection::default() };
-    let options = absent().select(&selection);
+    let options = ReplayOptions { selection: Some(&selection), ..absent() };
     let loads = replay(&trace, &options).unwrap().counts.loads.accesses;
     let all = batches(&trace, LoadOptions::new(options));
     let rows: Vec<Row> = all.iter().flat_map(rows).collect();
@@ -399,7 +399,7 @@ fn a_selection_leaves_out_rows() {
 #[test]
 fn metadata_say_how_the_rows_were_made() {
     let trace = Arc::new(BinaryTrace::open(&file("traces/generic.wlt")).unwrap());
-    let replay_options = filled().address_bits(40);
+    let replay_options = ReplayOptions { address_bits: 40, ..filled() };
     let schema = load_schema(&trace, &LoadOptions::new(replay_options));
     let metadata = schema.metadata();
     assert_eq!(metadata["source"], trace.contents().source);

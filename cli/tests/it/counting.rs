@@ -230,7 +230,7 @@ fn a_generic_load_has_the_columns_of_the_memories_that_it_reads() {
     let text = replay(&[&column, "--sort", "conflicts"]);
     let row = text.lines().find(|line| line.trim_start().starts_with("0x10 ")).unwrap();
     let cells: Vec<&str> = row.split_whitespace().collect();
-    assert_eq!(cells[2..].join(" "), "load 1 32.0 0.00 0.00 32.00 32..32 1.00 31.00 - -");
+    assert_eq!(cells[2..].join(" "), "generic load 1 32.0 0.00 0.00 32.00 32..32 1.00 31.00 - -");
     let headings = text.lines().find(|line| line.contains("wavefronts each")).unwrap();
     assert!(headings.contains("conflicts each") && headings.contains("local each"), "{headings}");
     // CSV.

@@ -7,7 +7,6 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use warpload_ptx::machine::{AllocationUse, DeviceMemory, Kernel, KernelLaunch, LaunchTrace};
-use warpload_trace::BinaryTrace;
 
 use crate::common::{Ran, warpload};
 

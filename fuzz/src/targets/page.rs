@@ -29,9 +29,11 @@ pub fn page_is_inert(input: &[u8]) {
         1 => ReplayData::Fill(Fill::Zero),
         _ => ReplayData::Absent,
     });
-    let options = options
-        .address_bits(32 + u32::from(bits) % 33)
-        .shard((part > 0).then(|| Shard::new(u64::from(part) % 3, 3)).flatten());
+    let options = ReplayOptions {
+        address_bits: 32 + u32::from(bits) % 33,
+        shard: (part > 0).then(|| Shard::new(u64::from(part) % 3, 3)).flatten(),
+        ..options
+    };
     let Ok(summary) = replay(&trace, &options) else { return };
     let page = ReportPage::new(&summary).title(&name).data(&name);
     let page = html(&page.by_launch(bits % 2 == 1));

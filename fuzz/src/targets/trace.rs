@@ -12,7 +12,7 @@ pub fn trace_does_not_panic(input: &[u8]) {
     let options = ReplayOptions::new(ReplayData::Fill(Fill::Address));
     let Ok(whole) = replay(&trace, &options) else { return };
     let shards = (0..3).map(|part| {
-        let found = replay(&trace, &options.shard(Shard::new(part, 3)));
+        let found = replay(&trace, &ReplayOptions { shard: Shard::new(part, 3), ..options });
         found.unwrap_or_else(|error| panic!("the whole could be replayed: {error}"))
     });
     assert_eq!(Summary::merge(shards.collect()), Ok(whole));

@@ -22,7 +22,7 @@ impl Walk<'_> {
         let WorkerCounts { mut launches, digest, faults, mismatches, .. } = found;
         let trace = self.trace;
         let contents = trace.contents();
-        let shard = self.options.get_shard();
+        let shard = self.options.shard;
         let numbers = match shard {
             Some(shard) => kernels_of_shard(trace, shard),
             None => (0..contents.kernels.len()).collect(),
@@ -36,14 +36,14 @@ impl Walk<'_> {
             digest: self.options.has_data().then_some(Digest(digest)),
             complete: contents.complete.then_some(true),
             notes: contents.notes.clone(),
-            selected: self.options.get_selection().map(|selection| selection.selected.clone()),
+            selected: self.options.selection.map(|selection| selection.selected.clone()),
             ..Summary::default()
         };
         for number in numbers {
             let Some(kernel) = contents.kernels.get(number) else { continue };
             let counted = launches.remove(&(number as u32)).unwrap_or_default();
             let ptx = PtxLines::new(kernel);
-            let name = self.options.demangles_names().then(|| demangled.add(&kernel.name));
+            let name = self.options.demangles_names.then(|| demangled.add(&kernel.name));
             let launch = LaunchSummary::new(number as u64, kernel, name.flatten());
             let operations = &contents.operations;
             let footprint = summary.push(launch, operations, counted, |pc, operation| {
@@ -88,7 +88,7 @@ impl Walk<'_> {
         }
         let traced = operation.word.and_then(|word| Instruction::decode(word, Sm::SPA5).load());
         code.sass = traced.map(|load| load.to_string().into());
-        if let Some(functions) = self.options.get_functions() {
+        if let Some(functions) = self.options.functions {
             let is_load = operation.kind == OperationKind::Load;
             let found = look_up(functions, &kernel.name, pc, &operation.opcode, is_load);
             let (sass, source) = found.known();

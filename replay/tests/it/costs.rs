@@ -125,7 +125,13 @@ fn single_loads_add_up_to_the_replay() {
         let operations = &trace.contents().operations;
         let chosen = operations.iter().map(|one| &*one.opcode == OPCODES[0]).collect();
         let selection = Selection { operations: Some(chosen), ..Selection::default() };
-        all += check(&trace, &ReplayOptions::new(ReplayData::Absent).select(&selection));
+        all += check(
+            &trace,
+            &ReplayOptions {
+                selection: Some(&selection),
+                ..ReplayOptions::new(ReplayData::Absent)
+            },
+        );
     }
     assert!(all > 10_000, "{all}");
 }
@@ -164,7 +170,8 @@ fn pairs_are_merged_if_that_is_asked_for() {
     let line = format!("0010 ffffffff 1 R2 LDS.128 1 R6 16 0{addresses}");
     let trace = open(&import_bytes(grouped(3, "", &[&line])).unwrap());
     let plain = ReplayOptions::new(ReplayData::Absent);
-    let merging = plain.shared_rules(SharedRules::default().merging_pairs(true));
+    let merging =
+        ReplayOptions { shared_rules: SharedRules::default().merging_pairs(true), ..plain };
     for (options, wavefronts) in [(plain, 4), (merging, 2)] {
         let shared = replay(&trace, &options).unwrap().counts.loads.shared.unwrap();
         assert_eq!((shared.accesses, shared.wavefronts.sum, shared.conflicts), (1, wavefronts, 0));

@@ -165,7 +165,8 @@ fn row(row: &Row) -> Value {
         "loads": counts.accesses,
         "lanes": counts.lanes,
         "sectors": {
-            "min": sectors.min(),
+            // Where the addresses are unknown, the models count none.
+            "min": if counts.unattributable > 0 { 0 } else { sectors.min() },
             "mean": mean(sectors.sum, counts.accesses),
             "max": sectors.max,
         },

@@ -8,7 +8,7 @@ use warpload_trace::{BinaryTrace, OperationKind, Shard};
 use crate::random::Random;
 
 pub(crate) fn options(shard: Option<Shard>) -> ReplayOptions<'static> {
-    ReplayOptions::new(ReplayData::Fill(Fill::Address)).shard(shard)
+    ReplayOptions { shard, ..ReplayOptions::new(ReplayData::Fill(Fill::Address)) }
 }
 
 /// The summary of a replay with `--fill address`, of a shard or of the whole.
@@ -26,7 +26,8 @@ pub(crate) fn loads_alone(trace: &BinaryTrace, data: ReplayData<'_>) -> Summary 
     let operations = trace.contents().operations.iter();
     let is_load = operations.map(|operation| operation.kind == OperationKind::Load);
     let selection = Selection { operations: Some(is_load.collect()), ..Selection::default() };
-    replay(trace, &ReplayOptions::new(data).select(&selection)).unwrap()
+    replay(trace, &ReplayOptions { selection: Some(&selection), ..ReplayOptions::new(data) })
+        .unwrap()
 }
 
 pub(crate) fn json(summary: &impl Serialize) -> String {

@@ -93,10 +93,13 @@ fn options_are_of_all_shards() {
         };
         let data =
             [ReplayData::Absent, ReplayData::Fill(Fill::Zero), ReplayData::Fill(Fill::Address)];
-        let options = ReplayOptions::new(data[case as usize % 3])
-            .select((case % 2 == 0).then_some(&selection));
+        let options = ReplayOptions {
+            selection: (case % 2 == 0).then_some(&selection),
+            ..ReplayOptions::new(data[case as usize % 3])
+        };
         let whole = json(&replay(&trace, &options).unwrap());
-        let shard = |i| replay(&trace, &options.shard(Shard::new(i, 5))).unwrap();
+        let shard =
+            |i| replay(&trace, &ReplayOptions { shard: Shard::new(i, 5), ..options }).unwrap();
         let parts = (0..5).map(shard).collect();
         assert_eq!(json(&Summary::merge(parts).unwrap()), whole, "case {case}");
     }
@@ -114,12 +117,12 @@ fn what_does_not_belong_together_is_not_merged() {
     assert_eq!(given(&[0, 1, 2]), Ok(()));
     assert_eq!(given(&[0, 2]), Err("shard 1 of 3 is missing".to_owned()));
     assert_eq!(given(&[1]), Err("shards 0, 2 of 3 are missing".to_owned()));
-    assert_eq!(given(&[2]), Err("shards 0 to 1 of 3 are missing".to_owned()));
+    assert_eq!(given(&[2]), Err("shards 0, 1 of 3 are missing".to_owned()));
     assert_eq!(given(&[0, 1, 1, 2]), Err("summary 2 is shard 1 of 3, like another one".to_owned()));
     let other = open(&write(&random_items(16, 100)));
     let mixed = vec![parts[0].clone(), parts[1].clone(), read_shards(&other, 3).remove(2)];
     let error = Summary::merge(mixed).unwrap_err();
-    assert_eq!(error.to_string(), "shard 2 of 3 is missing");
+    assert_eq!(error.to_string(), "summary 2 is of a shard of another replay");
     let mixed = vec![read_shards(&trace, 2).remove(0), parts[1].clone()];
     let error = Summary::merge(mixed).unwrap_err();
     assert!(matches!(error, MergeError::Unfit { index: 1, .. }), "{error}");

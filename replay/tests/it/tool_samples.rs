@@ -116,7 +116,7 @@ fn loaded_values_are_checked_against_an_image() {
         for (found, wrong) in found.iter().zip(wrong) {
             let hex = |key: &str| json!(format!("{:#x}", wrong[key].as_u64().unwrap()));
             assert_eq!(
-                (&found["instruction"], &found["lane"], &found["register"], &found["pc"]),
+                (&found["record"], &found["lane"], &found["register"], &found["pc"]),
                 (&wrong["record"], &wrong["lane"], &wrong["word"], &wrong["pc"])
             );
             assert_eq!((&found["got"], &found["expected"]), (&hex("image"), &hex("trace")));

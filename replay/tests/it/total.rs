@@ -26,7 +26,8 @@ fn trace(kernels: usize, opcodes: &[&'static str]) -> BinaryTrace {
 }
 
 fn options(shard: Option<Shard>) -> ReplayOptions<'static> {
-    ReplayOptions::new(ReplayData::Fill(Fill::Address)).address_bits(40).shard(shard)
+    let data = ReplayData::Fill(Fill::Address);
+    ReplayOptions { address_bits: 40, shard, ..ReplayOptions::new(data) }
 }
 
 #[test]
@@ -90,7 +91,7 @@ fn shards_of_any_count() {
     let shards = [None, Shard::new(0, 2), Shard::new(u64::MAX - 1, u64::MAX)];
     for trace in [&large, &small] {
         for options in shards.map(options) {
-            let is_whole = options.get_shard().is_none();
+            let is_whole = options.shard.is_none();
             let summary = replay(trace, &options).unwrap();
             assert!(!is_whole || summary.launches.len() == trace.contents().kernels.len());
             let _ = html(&ReportPage::new(&summary));

@@ -159,7 +159,7 @@ fn a_long_page_says_what_it_leaves_out() {
         (0..3).map(|kernel| format!("k{kernel}{}", "x".repeat(1000))).collect();
     let html = page(&summary(&kernels, &accesses));
     assert!(html.contains(
-        "Of 1,200 instructions, the 300 that cost most beyond the ideal, and the first 333 of each kernel."
+        "Of 1,200 instructions, the 300 that cost most beyond the ideal, and the 333 worst ones of each kernel."
     ));
     assert_eq!(html.matches("<tr id=\"row-").count(), 999);
     assert!(html.len() < 1_500_000, "{}", html.len());
@@ -181,7 +181,7 @@ fn a_comparison_judges_stores_and_rows_that_come_and_go() {
     for line in [
         "store sectors    4 -> 32 (+700.0 %)\n",
         "load wavefronts  32 -> 0 (-100.0 %)\n",
-        "\n3 instructions have changed, 1 new and 1 gone of them; all sectors and wavefronts: +0.0 %\n",
+        "\n3 instructions have changed (1 new, 1 gone); all sectors and wavefronts: +0.0 %\n",
     ] {
         assert!(text.contains(line), "{text}");
     }

@@ -195,7 +195,7 @@ fn the_page_stays_small_and_says_what_it_leaves_out() {
     let html = page(&[trace.to_str().unwrap()]);
     assert_balanced(&html);
     assert!(html.len() < 1_500_000, "{}", html.len());
-    let text = "Of 1,800 instructions, the 300 that cost most beyond the ideal, and the first 111 of each kernel.";
+    let text = "Of 1,800 instructions, the 300 that cost most beyond the ideal, and the 111 worst ones of each kernel.";
     assert!(html.contains(text));
     assert!(html.contains("LD.U.128 R4, [R1], P1"), "the SASS of the words");
 }
