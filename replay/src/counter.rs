@@ -102,7 +102,9 @@ impl AccessCounter {
             row.unattributable += 1;
             return (served, row);
         }
-        if matches!(op.space, AddressSpace::Global | AddressSpace::Generic) {
+        // Without lanes, nothing tells the sides of a copy apart, so it has no cost on either.
+        let is_of_a_side = operation.kind != OperationKind::Copy || executing > 0;
+        if is_of_a_side && matches!(op.space, AddressSpace::Global | AddressSpace::Generic) {
             row.global.get_or_insert_with(GlobalCounts::default).count(traffic);
         }
         if let Some(cost) = costs.shared {

@@ -96,7 +96,7 @@ mod tests {
             ("LD{,G,{L,S.*}}.E", &["LD.E", "LDG.E", "LDL.E", "LDS.U.E"], &["LDS.E"]),
             ("LD[GL-S]", &["LDG", "LDL", "LDS"], &["LDT", "LD-", "LD"]),
             ("LD[!G]", &["LDS", "LD!"], &["LDG"]),
-            ("LDG*,STG", &["LDG.E", "STG"], &["STG.E", "LDG*,STG"]),
+            ("LDG*,STG", &["LDG.E", "STG"], &["STG.E", "STG,"]),
             ("**", &["", "LD.E"], &[]),
             ("L(D|G)+$", &["L(D|G)+$"], &["LD"]),
             ("\u{b5}?", &["\u{b5}s"], &["us"]),

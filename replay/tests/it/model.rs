@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 use warpload_replay::{
-    AccessCounts, AccessKind, Row, RowSpace, SharedCounts, Summary, TraceCounts,
+    AccessCounts, AccessFault, AccessKind, Row, RowSpace, SharedCounts, Summary, TraceCounts,
 };
 
 /// The counts of a summary under the keys of the models, without footprints.
@@ -19,7 +19,12 @@ pub(crate) fn of_model(summary: &Summary) -> Value {
     all["digest"] = json!(summary.digest);
     all["complete"] = json!(summary.complete);
     all["notes"] = json!(summary.notes);
-    all["first_faults"] = of_records(json!(summary.first_faults));
+    let is_load = |fault: &&AccessFault| {
+        let mut loads = summary.rows.iter().filter(|row| row.kind == AccessKind::Load);
+        loads.any(|row| (row.pc, &row.kernel) == (fault.pc, &fault.kernel))
+    };
+    let faults: Vec<&AccessFault> = summary.first_faults.iter().filter(is_load).collect();
+    all["first_faults"] = of_records(json!(faults));
     all["first_mismatches"] = of_records(json!(summary.first_mismatches));
     all["kernels"] = summary
         .launches
@@ -210,8 +215,11 @@ fn copied(summary: &Summary) -> Vec<Value> {
         let side = row(one);
         let Some(known) = rows.iter_mut().find(is_same) else {
             let mut side = side;
+            let global = one.counts.global.unwrap_or_default();
+            side["loads"] = json!(global.accesses);
+            side["sectors"]["mean"] = json!(mean(global.sectors.sum, global.accesses));
             if one.space == RowSpace::Shared {
-                (side["loads"], side["lanes"]) = (json!(0), json!(0));
+                side["lanes"] = json!(0);
             }
             rows.push(side);
             continue;

@@ -92,15 +92,16 @@ fn opcodes_are_classified_as_documented() {
         let name = facts.mnemonic();
         let operation = MemoryOperation::of_opcode(name);
         let row = rows.clone().find(|(names, _)| is_in(&format!("`{names}"), name));
-        let expected = match row.map(|(_, meaning)| meaning.split([',', ':']).next().unwrap()) {
+        let meaning = row.map(|(_, meaning)| meaning.split([',', ':', ' ', ']']).next().unwrap());
+        let expected = match meaning {
             Some("load") => OperationKind::Load,
             Some("store") => OperationKind::Store,
-            Some("atomic") => OperationKind::Atomic,
+            Some("atomic" | "reduction") => OperationKind::Atomic,
+            Some("[copy") => OperationKind::Copy,
             Some(other) => panic!("{other}"),
             None if transfers.split([' ', ',', '\n']).any(|word| word == name) => {
                 OperationKind::Transfer
             }
-            None if name == "LDGSTS" => OperationKind::Copy,
             None => OperationKind::Other,
         };
         assert_eq!(operation.kind, expected, "{name}");
