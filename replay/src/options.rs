@@ -172,7 +172,7 @@ pub struct Selection {
     pub operations: Option<Vec<bool>>,
     /// The program counters.
     pub pcs: Option<RangeInclusive<u32>>,
-    /// The memory of the first executing lane, as in [`LoadCounts::by_space`](super::LoadCounts::by_space).
+    /// The memory of the first executing lane, as in [`AccessCounts::by_space`](super::AccessCounts::by_space).
     /// `Some(None)` selects unresolved loads. All constant banks are bank 0, since traces do not name them.
     pub space: Option<Option<Space>>,
     /// The selection in words, for summaries.

@@ -154,7 +154,7 @@ impl From<FillWord> for Fill {
     }
 }
 
-/// The memory of a load's first executing lane, as [`LoadCounts::by_space`](crate::LoadCounts::by_space) counts it.
+/// The memory of an access's first executing lane, as [`AccessCounts::by_space`](crate::AccessCounts::by_space) counts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]

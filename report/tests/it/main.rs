@@ -1,4 +1,5 @@
 //! The page of a replay: what it says first, what it leaves out, and that nothing of a trace is markup.
+#![cfg(feature = "traces")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use std::collections::BTreeSet;
