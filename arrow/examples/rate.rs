@@ -19,7 +19,7 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{Arena, mix};
-use warpload_arrow::{LoadBatches, LoadOptions};
+use warpload_arrow::{AccessBatches, AccessOptions};
 use warpload_replay::{ReplayData, ReplayOptions, replay};
 use warpload_trace::{
     BinaryTrace, Kernel, MemoryOperation, NewRecord, RecordAddresses, TraceWriter, WarpPosition,
@@ -34,7 +34,7 @@ const BASE: u64 = 0x7f00_0000_0000;
 const BYTES: u64 = 1 << 20;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("M loads/s: replay, batches kept, ratio; batches dropped, ratio");
+    println!("M accesses/s: replay, batches kept, ratio; batches dropped, ratio");
     if let Some(path) = std::env::args_os().nth(1) {
         let name = path.display().to_string();
         return measure(&name, Arc::new(BinaryTrace::open(Path::new(&path))?));
@@ -100,16 +100,17 @@ fn measure(name: &str, trace: Arc<BinaryTrace>) -> Result<(), Box<dyn Error>> {
 
 /// Returns the rates of a replay, of batches that are kept, and of batches that are dropped.
 fn turn(trace: &Arc<BinaryTrace>, threads: usize) -> Result<[f64; 3], String> {
-    let rate = |start| trace.loads() as f64 / (now() - start).as_secs_f64() / 1e6;
+    let accesses = trace.accesses().map_err(|error| error.to_string())?;
+    let rate = |start| accesses as f64 / (now() - start).as_secs_f64() / 1e6;
     let options = ReplayOptions::new(ReplayData::Absent);
     let start = now();
     let summary = replay(trace, &options).map_err(|error| error.to_string())?;
     let replayed = rate(start);
     drop(summary);
     let options =
-        LoadOptions::new(options).threads(NonZero::new(threads).unwrap_or(NonZero::<usize>::MIN));
+        AccessOptions::new(options).threads(NonZero::new(threads).unwrap_or(NonZero::<usize>::MIN));
     let batches =
-        || LoadBatches::new(Arc::clone(trace), options).map_err(|error| error.to_string());
+        || AccessBatches::new(Arc::clone(trace), options).map_err(|error| error.to_string());
     let start = now();
     let kept: Result<Vec<_>, _> = batches()?.collect();
     let kept_rate = rate(start);

@@ -1,4 +1,4 @@
-//! [`BlockReader`], which turns the loads of one block into a record batch, and [`Names`], dictionaries for columns
+//! [`BlockReader`], which turns the accesses of one block into a record batch, and [`Names`], dictionaries for columns
 //! with few distinct texts.
 
 use std::collections::HashMap;
@@ -10,11 +10,11 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, SchemaRef};
 
+use crate::accesses::BatchError;
 use crate::columns::{AddressColumn, Costs, Numbers, ValueColumn};
-use crate::loads::BatchError;
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::Width;
-use warpload_replay::{LoadExecutor, Selection};
+use warpload_replay::{AccessExecutor, AccessKind, RowSpace, Selection};
 use warpload_trace::binary::{RawBlock, WarpPositions};
 use warpload_trace::{BinaryTrace, MemoryRecord, TraceBlock, WarpPosition};
 
@@ -22,53 +22,55 @@ use warpload_trace::{BinaryTrace, MemoryRecord, TraceBlock, WarpPosition};
 #[derive(Clone, Debug)]
 pub(crate) struct BlockReader<'a> {
     trace: Arc<BinaryTrace>,
-    executor: LoadExecutor<'a>,
+    executor: AccessExecutor<'a>,
     /// Overrides the executor's selection.
     pub(crate) selection: Option<Arc<Selection>>,
     pub(crate) schema: SchemaRef,
     pub(crate) has_values: bool,
-    /// The keys of each operation in `opcodes` and `spaces`.
-    keys: Arc<[(i32, i32)]>,
+    /// The key of each operation in `opcodes`.
+    keys: Arc<[i32]>,
     opcodes: Names,
+    kinds: Names,
     spaces: Names,
 }
 
 impl<'a> BlockReader<'a> {
     pub(crate) fn new(
         trace: Arc<BinaryTrace>,
-        executor: LoadExecutor<'a>,
+        executor: AccessExecutor<'a>,
         schema: SchemaRef,
         has_values: bool,
     ) -> Self {
         let operations = &trace.contents().operations;
-        let (opcodes, of_opcodes) = Names::new(operations.iter().map(|one| &*one.opcode));
-        let (spaces, of_spaces) = Names::new(operations.iter().map(|one| one.space_name()));
-        let keys = of_opcodes.into_iter().zip(of_spaces).collect();
-        Self { trace, executor, selection: None, schema, has_values, keys, opcodes, spaces }
+        let (opcodes, keys) = Names::new(operations.iter().map(|one| &*one.opcode));
+        // Their keys are the numbers of the variants.
+        let (kinds, _) = Names::new(AccessKind::ALL.map(AccessKind::name));
+        let (spaces, _) = Names::new(RowSpace::ALL.map(RowSpace::name));
+        let keys = keys.into();
+        Self { trace, executor, selection: None, schema, has_values, keys, opcodes, kinds, spaces }
     }
 
-    /// The loads of a block.
+    /// The accesses of a block.
     pub(crate) fn batch(&self, raw: &RawBlock) -> Result<RecordBatch, BatchError> {
         let Self { trace, keys, .. } = self;
-        let mut executor: LoadExecutor<'_> = self.executor.clone();
+        let mut executor: AccessExecutor<'_> = self.executor.clone();
         if let Some(selection) = &self.selection {
             executor = executor.select(selection);
         }
         let block = trace.block(raw)?;
         let mut places = block.places();
-        let mut columns = Columns::new(raw.loads as usize, self.has_values);
+        let mut columns = Columns::new(raw.memory_records as usize, self.has_values);
         for i in 0..raw.memory_records as usize {
             let record = block.record(i)?;
             if columns.push(&block, &mut places, &record, &mut executor) {
-                let (opcode, space) =
-                    keys.get(usize::from(record.operation)).copied().unwrap_or_default();
-                columns.opcode.push(opcode);
-                columns.space.push(space);
+                let opcode = keys.get(usize::from(record.operation)).copied();
+                columns.opcode.push(opcode.unwrap_or_default());
             }
         }
         let opcode = self.opcodes.column(std::mem::take(&mut columns.opcode))?;
+        let kind = self.kinds.column(std::mem::take(&mut columns.kind))?;
         let space = self.spaces.column(std::mem::take(&mut columns.space))?;
-        let columns = columns.finish(raw.kernel, opcode, space)?;
+        let columns = columns.finish(raw.kernel, [opcode, kind, space])?;
         Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
     }
 }
@@ -80,6 +82,7 @@ struct Columns {
     warp: Numbers<1>,
     pc: Vec<u64>,
     opcode: Vec<i32>,
+    kind: Vec<i32>,
     space: Vec<i32>,
     bytes: Vec<u8>,
     active: Vec<u32>,
@@ -101,6 +104,7 @@ impl Columns {
             warp: Numbers::new(rows),
             pc: Vec::with_capacity(rows),
             opcode: Vec::with_capacity(rows),
+            kind: Vec::with_capacity(rows),
             space: Vec::with_capacity(rows),
             bytes: Vec::with_capacity(rows),
             active: Vec::with_capacity(rows),
@@ -113,39 +117,44 @@ impl Columns {
         }
     }
 
-    /// Adds the row of a load without its names. False if the record does not become a row.
+    /// Adds the row of an access without its opcode. False if the record does not become a row.
     #[inline]
     fn push(
         &mut self,
         block: &TraceBlock<'_>,
         places: &mut WarpPositions<'_>,
         record: &MemoryRecord<'_>,
-        executor: &mut LoadExecutor<'_>,
+        executor: &mut AccessExecutor<'_>,
     ) -> bool {
-        let Some(load) = executor.execute(block, record) else { return false };
+        let Some(access) = executor.execute(block, record) else { return false };
         self.record.push(block.raw().first_record + u64::from(record.index));
         let WarpPosition { cta, warp, .. } = places.place(record.index);
         self.cta.push(cta);
         self.warp.push(warp.map(|warp| [warp]));
         self.pc.push(record.pc.into());
+        self.kind.push(access.kind as i32);
+        self.space.push(access.space as i32);
         // At most 32, so it fits.
-        self.bytes.push(record.operation().width.bytes() as u8);
+        self.bytes.push(record.operation().bytes().unwrap_or(0) as u8);
         self.active.push(record.mask.bits());
-        self.lanes.push(load.executing.count() as u8);
-        if record.has_addresses() {
-            self.addresses.push(record.mask, &executor.lanes().addresses);
-        } else {
+        self.lanes.push(access.executing.count() as u8);
+        if !record.has_addresses() {
             self.addresses.push_unknown();
+        } else if access.kind == AccessKind::Copy {
+            // The executor has offsets of the shared side, and only of executing lanes.
+            self.addresses.push(record.mask, &record.addresses());
+        } else {
+            self.addresses.push(record.mask, &executor.lanes().addresses);
         }
-        let costs = &load.costs;
-        // A load costs at most 256, for 32 lanes with 8 words each, so it fits.
+        let costs = &access.costs;
+        // An access costs at most 256, for 32 lanes with 8 words each, so it fits.
         let cost = |cost: Option<u64>| cost.map(|cost| cost as u16);
         let pair = |one, other| Some([cost(one)?, cost(other)?]);
         self.sectors.push(pair(costs.sectors(), costs.ideal_sectors()));
         self.lines.push(cost(costs.lines()).map(|lines| [lines]));
         self.wavefronts.push(pair(costs.wavefronts(), costs.ideal_wavefronts()));
         if let Some(values) = &mut self.values {
-            push_values(values, record, executor, load.executing);
+            push_values(values, record, executor, access.executing);
         }
         true
     }
@@ -153,8 +162,7 @@ impl Columns {
     fn finish(
         self,
         kernel: u32,
-        opcode: ArrayRef,
-        space: ArrayRef,
+        [opcode, kind, space]: [ArrayRef; 3],
     ) -> Result<Vec<ArrayRef>, BatchError> {
         let rows = self.record.len();
         let [cta_x, cta_y, cta_z] = self.cta.finish();
@@ -171,6 +179,7 @@ impl Columns {
             warp,
             Arc::new(UInt64Array::from(self.pc)),
             opcode,
+            kind,
             space,
             Arc::new(UInt8Array::from(self.bytes)),
             Arc::new(UInt32Array::from(self.active)),
@@ -189,11 +198,11 @@ impl Columns {
     }
 }
 
-/// Adds the values of a load's executing lanes: the trace's values, or the loaded ones if the trace has none.
+/// Adds the values of an access's executing lanes: the trace's, or those that a load loaded if the trace has none.
 fn push_values(
     column: &mut ValueColumn,
     record: &MemoryRecord<'_>,
-    executor: &LoadExecutor<'_>,
+    executor: &AccessExecutor<'_>,
     executing: LaneMask,
 ) {
     let mut rows = [[0; LANES]; Width::MAX_REGISTERS];

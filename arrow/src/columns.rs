@@ -12,7 +12,7 @@ use arrow_buffer::{
 };
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 
-use crate::loads::{LoadOptions, in_words};
+use crate::accesses::{AccessOptions, in_words};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::WarpAddresses;
 use warpload_trace::BinaryTrace;
@@ -53,7 +53,7 @@ impl<T: ArrowPrimitiveType, const N: usize> Optional<T, N> {
     }
 }
 
-/// The addresses of loads: for each load a list of 32.
+/// The addresses of accesses: for each access a list of 32.
 pub(crate) struct AddressColumn {
     addresses: Vec<u64>,
     /// The active lanes, which are the ones with an address.
@@ -96,7 +96,7 @@ impl AddressColumn {
         self.known.append_non_null();
     }
 
-    /// Adds a load without known addresses.
+    /// Adds an access without known addresses.
     pub(crate) fn push_unknown(&mut self) {
         self.addresses.extend_from_slice(&[0; LANES]);
         self.active.push(0);
@@ -113,7 +113,7 @@ impl AddressColumn {
     }
 }
 
-/// The values of loads: for each load a list of 32 lists of registers.
+/// The values of accesses: for each access a list of 32 lists of registers.
 pub(crate) struct ValueColumn {
     values: Vec<u32>,
     /// The end of each lane's values.
@@ -142,14 +142,14 @@ impl ValueColumn {
             if lanes.contains(lane) {
                 self.values.extend(registers.iter().map(|row| row[lane]));
             }
-            // Fits, because a block has at most 4,096 loads of 32 lanes and 8 registers.
+            // Fits, because a block has at most 4,096 accesses of 32 lanes and 8 registers.
             self.ends.push(self.values.len() as i32);
         }
         self.lanes.push(lanes.bits());
         self.known.append_non_null();
     }
 
-    /// Adds a load without known values.
+    /// Adds an access without known values.
     pub(crate) fn push_unknown(&mut self) {
         let end = self.values.len() as i32;
         self.ends.extend_from_slice(&[end; LANES]);
@@ -184,7 +184,7 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Returns the schema of a trace's batches. Its metadata has the keys `version`, `source` and `options`.
 #[must_use]
-pub fn load_schema(trace: &BinaryTrace, options: &LoadOptions<'_>) -> SchemaRef {
+pub fn access_schema(trace: &BinaryTrace, options: &AccessOptions<'_>) -> SchemaRef {
     let metadata = HashMap::from([
         ("version".to_owned(), VERSION.to_owned()),
         ("source".to_owned(), trace.contents().source.clone()),
@@ -205,6 +205,7 @@ fn fields(has_values: bool) -> Fields {
         maybe("warp", DataType::UInt32),
         always("pc", DataType::UInt64),
         always("opcode", names()),
+        always("kind", names()),
         always("space", names()),
         always("bytes", DataType::UInt8),
         always("active", DataType::UInt32),

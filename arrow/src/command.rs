@@ -4,7 +4,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use parquet::errors::ParquetError;
-use warpload_arrow::{LoadBatches, LoadOptions, write_parquet};
+use warpload_arrow::{AccessBatches, AccessOptions, write_parquet};
 use warpload_cli::ParquetExport;
 use warpload_replay::{ReplayData, ReplayOptions};
 
@@ -15,8 +15,8 @@ fn main() -> ExitCode {
 
 fn write(export: ParquetExport<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
     let ParquetExport { trace, threads, output, progress, .. } = export;
-    let options = LoadOptions::new(ReplayOptions::new(ReplayData::Absent)).threads(threads);
-    match write_parquet(LoadBatches::new(trace, options)?, output, progress) {
+    let options = AccessOptions::new(ReplayOptions::new(ReplayData::Absent)).threads(threads);
+    match write_parquet(AccessBatches::new(trace, options)?, output, progress) {
         // Unwrapped, because the command treats errors of the output differently from others.
         Err(warpload_arrow::BatchError::Parquet(ParquetError::External(source))) => Err(source),
         written => Ok(written?),

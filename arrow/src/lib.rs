@@ -1,7 +1,7 @@
-//! Arrow record batches of the loads of a trace, and of the counts of each instruction of a replay; with feature
+//! Arrow record batches of the accesses of a trace, and of the counts of each instruction of a replay; with feature
 //! `parquet`, Parquet files. docs/arrow.md lists the columns.
 //!
-//! [`LoadBatches`] lazily makes one batch for each block of a trace; [`rows`] makes one for the summary of a replay.
+//! [`AccessBatches`] lazily makes one batch for each block of a trace; [`rows`] makes one for the summary of a replay.
 //! With feature `ffi`, the reexported [`arrow_array`] passes them to other languages.
 //!
 //! ```
@@ -11,28 +11,28 @@
 //! use arrow_array::RecordBatchReader;
 //! use warpload_replay::{ReplayData, ReplayOptions};
 //! use warpload_trace::BinaryTrace;
-//! use warpload_arrow::{LoadBatches, LoadOptions};
+//! use warpload_arrow::{AccessBatches, AccessOptions};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let trace = Arc::new(BinaryTrace::open(Path::new("../traces/generic.wlt"))?);
-//! let loads = trace.loads();
-//! let options = LoadOptions::new(ReplayOptions::new(ReplayData::Absent));
-//! let batches = LoadBatches::new(trace, options)?;
+//! let accesses = trace.accesses()?;
+//! let options = AccessOptions::new(ReplayOptions::new(ReplayData::Absent));
+//! let batches = AccessBatches::new(trace, options)?;
 //! assert_eq!(batches.schema().field(0).name(), "record");
 //! let mut rows = 0;
 //! for batch in batches {
 //!     rows += batch?.num_rows() as u64;
 //! }
-//! assert_eq!(rows, loads);
+//! assert_eq!(rows, accesses);
 //! # Ok(())
 //! # }
 //! ```
 
 #![forbid(unsafe_code)]
 
+mod accesses;
 mod block;
 mod columns;
-mod loads;
 #[cfg(feature = "parquet")]
 mod parquet_file;
 mod rows;
@@ -40,9 +40,9 @@ mod rows;
 pub use arrow_array;
 pub use arrow_schema;
 
-pub use self::loads::LoadBatches;
+pub use self::accesses::AccessBatches;
 #[cfg(feature = "parquet")]
 pub use self::parquet_file::write_parquet;
 pub use self::rows::{rows, rows_schema};
-pub use crate::columns::load_schema;
-pub use crate::loads::{BatchError, LoadOptions};
+pub use crate::accesses::{AccessOptions, BatchError};
+pub use crate::columns::access_schema;

@@ -1,4 +1,4 @@
-//! [`write_parquet`]: the loads of a trace as a Parquet file.
+//! [`write_parquet`]: the accesses of a trace as a Parquet file.
 
 use std::io::Write;
 
@@ -7,8 +7,8 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 
+use crate::accesses::{AccessBatches, BatchError};
 use crate::columns::VERSION;
-use crate::loads::{BatchError, LoadBatches};
 
 /// The rows in a group. A group is held in memory until it is written: about 40 MB of addresses at most.
 const GROUP_ROWS: usize = 1 << 17;
@@ -22,7 +22,7 @@ const ASCENDING: [&[&str]; 3] = [&["record"], &["pc"], &["addresses", "list", "i
 /// # Errors
 /// Returns [`BatchError`] if a block is damaged or the output cannot be written. The output is then incomplete.
 pub fn write_parquet(
-    mut batches: LoadBatches<'_>,
+    mut batches: AccessBatches<'_>,
     output: impl Write + Send,
     progress: impl Fn(u64),
 ) -> Result<(), BatchError> {

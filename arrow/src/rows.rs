@@ -7,9 +7,9 @@ use arrow_array::{ArrayRef, RecordBatch, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use warpload_replay::{AccessCounts, ReplayOptions, Row, Summary};
 
+use crate::accesses::{BatchError, in_words};
 use crate::block::Names;
 use crate::columns::{VERSION, names};
-use crate::loads::{BatchError, in_words};
 
 /// Returns the schema of [`rows`]. Its metadata has the key `version`, and `digest` and `options` if they are known.
 #[must_use]

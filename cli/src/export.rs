@@ -65,7 +65,7 @@ impl Form {
 /// The formats. A format that this build lacks is accepted but not shown, so that the error can say how to build the
 /// command with it.
 fn forms() -> [PossibleValue; 2] {
-    let table = "A table: a row for each load, with its addresses and costs";
+    let table = "A table: a row for each access, with its addresses and costs";
     [
         PossibleValue::new("jsonl").alias("json").help("Lines of JSON"),
         PossibleValue::new(PARQUET).help(table).hide(PARQUET_WRITER.get().is_none()),

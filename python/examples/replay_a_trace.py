@@ -13,7 +13,7 @@ import warpload as wl
 def main(source: str, page: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         trace = wl.import_(source, Path(folder) / "trace.wlt")
-        print(f"{len(trace)} loads")
+        print(f"{len(trace)} accesses")
         replay = trace.replay(fill="address")
     known = replay.loads.global_
     print(f"{known.sectors.sum} sectors, {known.ideal_sectors} would do; digest {replay.digest}")

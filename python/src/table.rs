@@ -9,7 +9,7 @@ use warpload_arrow::arrow_array::{
     RecordBatch, RecordBatchIterator, RecordBatchReader, ffi::FFI_ArrowSchema,
 };
 use warpload_arrow::arrow_schema::{ArrowError, SchemaRef};
-use warpload_arrow::{BatchError, LoadBatches, LoadOptions, load_schema};
+use warpload_arrow::{AccessBatches, AccessOptions, BatchError, access_schema};
 use warpload_replay::Selection;
 use warpload_trace::BinaryTrace;
 
@@ -18,13 +18,13 @@ use crate::stream::export;
 
 /// A table that dataframe libraries can read: `polars.DataFrame(table)`, `pyarrow.table(table)`.
 ///
-/// Batches of a trace's loads are made on demand, to avoid holding them all in memory. Errors in the trace show up at
-/// that time.
+/// Batches of a trace's accesses are made on demand, to avoid holding them all in memory. Errors in the trace show up
+/// at that time.
 #[pyclass(frozen, module = "warpload._native")]
 #[derive(Clone)]
 pub(crate) struct Table {
     schema: SchemaRef,
-    /// The number of rows. For selected loads, counted on first use.
+    /// The number of rows. Of accesses, counted on first use.
     length: Arc<OnceLock<usize>>,
     rows: Rows,
     /// The columns of the complete table that this one has; `None` for all.
@@ -34,9 +34,9 @@ pub(crate) struct Table {
 #[derive(Clone)]
 enum Rows {
     Batch(RecordBatch),
-    Loads {
+    Accesses {
         trace: Arc<BinaryTrace>,
-        options: LoadOptions<'static>,
+        options: AccessOptions<'static>,
         selection: Option<Arc<Selection>>,
     },
 }
@@ -51,22 +51,18 @@ impl Table {
         Ok(Self { schema: batch.schema(), length, rows: Rows::Batch(batch), columns: None })
     }
 
-    pub(crate) fn of_loads(
+    pub(crate) fn of_accesses(
         py: Python<'_>,
         trace: Arc<BinaryTrace>,
-        options: LoadOptions<'static>,
+        options: AccessOptions<'static>,
         selection: Option<Arc<Selection>>,
     ) -> PyResult<Self> {
-        let schema = load_schema(&trace, &options);
+        let schema = access_schema(&trace, &options);
         // Makes and drops the batches, so that wrong options raise here rather than on the first read.
-        let batches = LoadBatches::new(Arc::clone(&trace), options);
+        let batches = AccessBatches::new(Arc::clone(&trace), options);
         drop(batches.map_err(|failed| raised(py, &failed))?);
-        let length = match &selection {
-            None => OnceLock::from(trace.loads() as usize),
-            Some(_) => OnceLock::new(),
-        };
-        let length = Arc::new(length);
-        let rows = Rows::Loads { trace, options, selection };
+        let length = Arc::default();
+        let rows = Rows::Accesses { trace, options, selection };
         Ok(Self { schema, length, rows, columns: None })
     }
 }
@@ -78,8 +74,8 @@ impl Table {
             Rows::Batch(batch) => {
                 Box::new(RecordBatchIterator::new([Ok(batch.clone())], batch.schema()))
             }
-            Rows::Loads { trace, options, selection } => {
-                let batches = LoadBatches::new(Arc::clone(trace), *options)?;
+            Rows::Accesses { trace, options, selection } => {
+                let batches = AccessBatches::new(Arc::clone(trace), *options)?;
                 Box::new(batches.select(selection.clone()))
             }
         }))
@@ -142,8 +138,8 @@ impl Table {
         // The interface allows ignoring the requested schema: the consumer casts.
         let _ = requested_schema;
         let batches: Box<dyn RecordBatchReader + Send> = match &self.rows {
-            Rows::Loads { trace, options, selection } if options.get_threads().get() > 1 => {
-                let batches = LoadBatches::new(Arc::clone(trace), *options);
+            Rows::Accesses { trace, options, selection } if options.get_threads().get() > 1 => {
+                let batches = AccessBatches::new(Arc::clone(trace), *options);
                 let batches = batches.map_err(|failed| raised(py, &failed))?;
                 let threads = options.get_threads().get();
                 let batches = InParallel::new(py, batches.select(selection.clone()), threads)?;
@@ -193,7 +189,10 @@ impl Table {
         if let Some(length) = self.length.get() {
             return Ok(*length);
         }
-        let length = py.detach(|| self.batches().and_then(|batches| Ok(rows(batches)?)));
+        let length = py.detach(|| match &self.rows {
+            Rows::Accesses { trace, selection: None, .. } => Ok(trace.accesses()? as usize),
+            _ => self.batches().and_then(|batches| Ok(rows(batches)?)),
+        });
         let length = length.map_err(|failed| raised(py, &failed))?;
         Ok(*self.length.get_or_init(|| length))
     }
@@ -205,12 +204,12 @@ impl Table {
 
 /// Batches that worker threads make.
 struct InParallel {
-    batches: LoadBatches<'static>,
+    batches: AccessBatches<'static>,
     pool: ThreadPool,
 }
 
 impl InParallel {
-    fn new(py: Python<'_>, batches: LoadBatches<'static>, threads: usize) -> PyResult<Self> {
+    fn new(py: Python<'_>, batches: AccessBatches<'static>, threads: usize) -> PyResult<Self> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|failed| error(py, ErrorKind::Argument, failed))?;
         Ok(Self { batches, pool })

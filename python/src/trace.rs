@@ -1,18 +1,18 @@
-//! [`Trace`]: an open trace, its loads and its replay.
+//! [`Trace`]: an open trace, its accesses and its replay.
 
 use std::ffi::CString;
 use std::num::NonZero;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use warpload_arrow::LoadOptions;
+use warpload_arrow::AccessOptions;
 use warpload_replay::ReplayRequest;
 use warpload_trace::{BinaryTrace, Shard, usable_threads};
 
-use crate::error::{ErrorKind, error};
+use crate::error::{ErrorKind, Failure, error};
 use crate::memory::Memory;
 use crate::objects::objects;
 use crate::open::{Holding, import_to, open_trace};
@@ -25,12 +25,14 @@ use crate::waiting::{Shared, wait};
 pub(crate) struct Trace {
     trace: Arc<BinaryTrace>,
     path: PathBuf,
+    /// The number of accesses, counted on first use.
+    accesses: OnceLock<usize>,
 }
 
 impl Trace {
     /// A trace that no file holds. `path` names its source.
     pub(crate) fn of(trace: BinaryTrace, path: PathBuf) -> Self {
-        Self { trace: Arc::new(trace), path }
+        Self { trace: Arc::new(trace), path, accesses: OnceLock::new() }
     }
 }
 
@@ -50,19 +52,26 @@ impl Trace {
         let from = path.clone();
         let open = move || open_trace(&from, threads, Holding::new(mmap), &interrupts.interrupt);
         match wait(py, &shared, None, open)? {
-            Ok(trace) => Ok(Self { trace: Arc::new(trace), path }),
+            Ok(trace) => Ok(Self::of(trace, path)),
             Err(failure) => Err(failure.raise(py)),
         }
     }
 
-    /// The number of loads.
-    fn __len__(&self) -> usize {
-        self.trace.loads() as usize
+    /// The number of accesses.
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        if let Some(accesses) = self.accesses.get() {
+            return Ok(*accesses);
+        }
+        // May read blocks.
+        let accesses = py.detach(|| self.trace.accesses());
+        let accesses =
+            accesses.map_err(|failed| Failure::of(&failed, ErrorKind::Input).raise(py))?;
+        Ok(*self.accesses.get_or_init(|| accesses as usize))
     }
 
-    /// The loads as a table. Its batches are made on demand.
+    /// The accesses as a table. Its batches are made on demand.
     #[pyo3(signature = (*, values = false, threads = NonZero::<usize>::MIN, **options: "Any"))]
-    fn loads(
+    fn accesses(
         &self,
         py: Python<'_>,
         values: bool,
@@ -74,13 +83,13 @@ impl Trace {
         let ReplayRequest { image, cubin, merge_pairs, .. } = &request;
         if image.is_some() || !cubin.is_empty() || *merge_pairs {
             let message = "expected options about the contents of memory and the selection of \
-                           loads";
+                           accesses";
             return Err(PyTypeError::new_err(message));
         }
-        let options = LoadOptions::new(request.options(None, None, None));
+        let options = AccessOptions::new(request.options(None, None, None));
         let options = options.values(values).threads(threads);
         let selection = request.selection(self.trace.contents()).map(Arc::new);
-        Table::of_loads(py, Arc::clone(&self.trace), options, selection)
+        Table::of_accesses(py, Arc::clone(&self.trace), options, selection)
     }
 
     /// The contents, as `warpload info --format json` prints them.
@@ -89,7 +98,7 @@ impl Trace {
         objects(py, &self.trace.overview())
     }
 
-    /// Replays the loads.
+    /// Replays the accesses.
     #[pyo3(signature = (*, memory = None, shard = None, progress = None, **options: "Any"))]
     fn replay(
         &self,

@@ -38,7 +38,7 @@ SAID = {
     ],
     "loads_of_a_cubin": ["3 of 16 bytes  gather_sizes: LD.E.128"],
     "replay_a_trace": [
-        "10408 loads",
+        "14664 accesses",
         "103019 sectors, 18803 would do; digest 5dcd53a2139626e8",
         "sectors too many",
     ],

@@ -42,7 +42,7 @@ def in_child(function) -> None:
 
 def test_a_stream_of_the_parents_threads_is_an_error(traces) -> None:
     trace = wl.Trace(traces / "btree-v5-kernel-1.traceg")
-    reader = pa.RecordBatchReader.from_stream(trace.loads(threads=2))
+    reader = pa.RecordBatchReader.from_stream(trace.accesses(threads=2))
     first = reader.read_next_batch().num_rows
 
     def read() -> None:
@@ -55,14 +55,14 @@ def test_a_stream_of_the_parents_threads_is_an_error(traces) -> None:
 
 def test_a_stream_of_the_parents_is_an_error_without_threads_too(traces) -> None:
     trace = wl.Trace(traces / "btree-v5-kernel-1.traceg")
-    reader = pa.RecordBatchReader.from_stream(trace.loads())
+    reader = pa.RecordBatchReader.from_stream(trace.accesses())
 
     def read() -> None:
         # Another thread could have been reading when the process was forked.
         for _ in range(2):
             with pytest.raises(Exception, match="before the process was forked"):
                 reader.read_next_batch()
-        assert pa.table(trace.loads()).num_rows == len(trace)
+        assert pa.table(trace.accesses()).num_rows == len(trace)
 
     in_child(read)
     assert reader.read_all().num_rows == len(trace)
@@ -132,11 +132,11 @@ def test_a_child_can_do_all_again(traces) -> None:
     path = traces / "btree-v5-kernel-1.traceg"
     trace = wl.Trace(path, threads=2)
     known = trace.replay(fill="address", threads=2)
-    pa.table(trace.loads(threads=2))
+    pa.table(trace.accesses(threads=2))
 
     def again() -> None:
         assert trace.replay(fill="address", threads=2) == known
-        rows = pa.RecordBatchReader.from_stream(trace.loads(threads=2))
+        rows = pa.RecordBatchReader.from_stream(trace.accesses(threads=2))
         assert sum(batch.num_rows for batch in rows) == len(trace)
         assert len(wl.Trace(path, threads=2)) == len(trace)
 

@@ -40,6 +40,11 @@ KINDS = {
 }
 
 
+def accesses(replay: wl.Replay) -> int:
+    """The accesses of all kinds."""
+    return sum(getattr(replay, plural).accesses for plural in KINDS.values())
+
+
 def arguments(traces, options) -> list[str]:
     """Options as the command has them."""
     line = []
@@ -107,8 +112,8 @@ def test_what_a_trace_is(command, traces) -> None:
         trace = wl.Trace(traces / name)
         known = json.loads(command("info", "--format", "json", traces / name).stdout)
         assert trace.contents == known
-        assert len(trace) == known["loads"]
-        assert repr(len(trace)) in repr(trace) and name in repr(trace)
+        assert len(trace) == accesses(trace.replay()) > known["loads"] > 0
+        assert f": {len(trace)} accesses of {known['records']} records" in repr(trace) and name in repr(trace)
 
 
 def test_a_replay_shows_what_matters(traces) -> None:
@@ -211,14 +216,18 @@ def test_numbers_may_be_words(traces) -> None:
 
 def test_tables_are_filtered(traces) -> None:
     trace = wl.Trace(traces / "generic.wlt")
-    loads = pl.DataFrame(trace)
-    chosen = trace.loads(space="shared", pc="0x10..0x80", opcode="LD.*", threads=2)
+    whole = pl.DataFrame(trace)
+    chosen = trace.accesses(space="shared", pc="0x10..0x80", opcode="LD.*", threads=2)
     found = trace.replay(space="shared", pc="0x10..0x80", opcode="LD.*")
     assert len(chosen) == chosen.to_polars().height == found.loads.accesses > 0
     assert chosen.to_arrow().num_rows == len(chosen.to_pandas()) == found.loads.accesses
-    assert set(chosen.to_polars()["record"]) < set(loads["record"])
+    assert set(chosen.to_polars()["record"]) < set(whole["record"])
+    # Accesses of every kind.
+    for options in ({"opcode": "ST*"}, {"opcode": "{ATOM,RED}*"}, {"space": "global"}):
+        some = trace.accesses(**options)
+        assert 0 < len(some) == some.to_polars().height == accesses(trace.replay(**options))
     with pytest.raises(TypeError, match="expected options about the contents of memory"):
-        trace.loads(merge_pairs=True)
+        trace.accesses(merge_pairs=True)
     rows = trace.replay(kernel="^", pc="0x10..0x80", opcode="LD.*").to_polars()
     whole = trace.replay().to_polars()
     expected = whole.filter(pl.col("pc").is_between(0x10, 0x80), pl.col("opcode").cast(str).str.starts_with("LD."))
@@ -227,12 +236,12 @@ def test_tables_are_filtered(traces) -> None:
 
 def test_tables_have_the_columns_that_are_asked_for(traces) -> None:
     trace = wl.Trace(traces / "generic.wlt")
-    for table in (trace.loads(), trace.loads(threads=2), trace.replay().rows):
+    for table in (trace.accesses(), trace.accesses(threads=2), trace.replay().rows):
         some = table.select("opcode", "pc").select("pc")
         assert some.columns == ["pc"] and len(some) == len(table)
         assert some.to_polars()["pc"].equals(table.to_polars()["pc"])
     with pytest.raises(wl.Error, match='no column "no"; there are record, kernel'):
-        trace.loads().select("no")
+        trace.accesses().select("no")
 
 
 def test_a_notebook_shows_the_worst_rows(traces) -> None:
@@ -253,12 +262,12 @@ def test_a_notebook_shows_the_worst_rows(traces) -> None:
 
 def test_a_trace_is_a_context_manager(traces) -> None:
     with wl.Trace(traces / "generic.wlt", mmap=True) as trace:
-        loads = trace.loads()
+        table = trace.accesses()
         assert mapped(traces / "generic.wlt")
     with pytest.raises(ValueError, match="the trace is closed"):
         trace.replay()
-    assert loads.to_arrow().num_rows == len(loads)
-    del loads
+    assert table.to_arrow().num_rows == len(table)
+    del table
     gc.collect()
     assert not mapped(traces / "generic.wlt")
 
@@ -405,29 +414,35 @@ def test_a_damaged_block_fails_in_the_stream(tmp_path, traces) -> None:
 
 def test_polars_reads_a_trace(traces) -> None:
     trace = wl.Trace(traces / "btree-v5-kernel-1.traceg")
-    loads = pl.DataFrame(trace)
+    table = pl.DataFrame(trace)
     found = trace.replay()
-    assert loads.height == len(trace) == found.loads.accesses
-    assert loads["lanes"].sum() == found.loads.lanes
-    by_space = found.loads.by_space
-    sectors = loads.filter(pl.col("space") == "global")["sectors"].sum()
-    assert sectors == found.loads.global_.sectors.sum and by_space.global_ > 0
-    rows = pl.DataFrame(found.rows).filter(pl.col("kind") == "load")
-    assert rows["accesses"].sum() == found.loads.accesses
-    grouped = loads.group_by("kernel", "pc", "opcode").len()
+    assert table.height == len(trace) == accesses(found)
+    kinds = {kind for kind, plural in KINDS.items() if getattr(found, plural).accesses}
+    assert kinds == set(table["kind"].unique()) and {"load", "store"} <= kinds
+    rows = pl.DataFrame(found.rows)
+    for kind in kinds:
+        counts, some = getattr(found, KINDS[kind]), table.filter(pl.col("kind") == kind)
+        assert some.height == counts.accesses
+        assert some["lanes"].sum() == counts.lanes
+        sectors = some.filter(pl.col("space") == "global")["sectors"].sum()
+        assert sectors == counts.global_.sectors.sum and counts.by_space.global_ > 0
+        assert rows.filter(pl.col("kind") == kind)["accesses"].sum() == counts.accesses
+    grouped = table.group_by("kernel", "pc", "opcode").len()
     assert grouped.height == rows.height
-    assert pl.DataFrame(trace.loads(threads=2)).equals(loads)
+    assert pl.DataFrame(trace.accesses(threads=2)).equals(table)
 
 
 def test_values_are_a_column(traces) -> None:
     trace = wl.Trace(traces / "generic.wlt", values=True)
-    loads = pl.DataFrame(trace)
-    assert loads.columns[-1] == "values" and "values" not in trace.loads(values=False).columns
-    assert loads["values"][0].len() == 32
-    filled = pl.DataFrame(wl.Trace(traces / "btree-v5-kernel-1.traceg").loads(
+    table = pl.DataFrame(trace)
+    assert table.columns[-1] == "values" and "values" not in trace.accesses(values=False).columns
+    assert table["values"][0].len() == 32
+    filled = pl.DataFrame(wl.Trace(traces / "btree-v5-kernel-1.traceg").accesses(
         values=True, fill="address"
     ))
-    assert filled["values"].null_count() < filled.height
+    is_load = filled["kind"] == "load"
+    assert filled.filter(is_load)["values"].null_count() == 0
+    assert filled.filter(~is_load)["values"].null_count() == filled.height - is_load.sum() > 0
 
 
 def test_pyarrow_reads_a_trace(traces) -> None:
@@ -457,7 +472,7 @@ def test_pandas_reads_a_trace(traces) -> None:
     else:
         frame = pa.table(trace).to_pandas()
     assert len(frame) == len(trace)
-    assert frame["lanes"].sum() == trace.replay().loads.lanes
+    assert frame["lanes"].sum() == trace.replay().to_polars()["lanes"].sum()
 
 
 def test_duckdb_reads_a_trace(traces) -> None:
@@ -466,18 +481,20 @@ def test_duckdb_reads_a_trace(traces) -> None:
     found = trace.replay()
     relation = duckdb.from_arrow(trace)
     known = (found.loads.accesses, found.loads.lanes)
-    assert relation.aggregate("count(*), sum(lanes)").fetchall() == [known]
+    of_loads = relation.filter("kind = 'load'")
+    assert of_loads.aggregate("count(*), sum(lanes)").fetchall() == [known]
     rows = duckdb.from_arrow(found.rows).filter("kind = 'load'")
     assert rows.aggregate("sum(accesses), sum(lanes)").fetchall() == [known]
+    assert relation.aggregate("count(*)").fetchall() == [(accesses(found),)]
 
 
 def test_a_stream_that_is_not_read_is_released(traces) -> None:
     path = traces / "generic.wlt"
     trace = wl.Trace(path, mmap=True)
-    loads = trace.loads()
-    capsules = [loads.__arrow_c_stream__() for _ in range(8)]
+    table = trace.accesses()
+    capsules = [table.__arrow_c_stream__() for _ in range(8)]
     assert mapped(path)
-    del trace, loads
+    del trace, table
     gc.collect()
     assert mapped(path)
     capsules.clear()
@@ -492,7 +509,7 @@ def test_threads_may_read_one_stream(traces, tmp_path) -> None:
         import pyarrow as pa, warpload as wl
         trace = wl.Trace({str(tmp_path / "many.g")!r})
         for threads in (1, 2) * 3:
-            reader = pa.RecordBatchReader.from_stream(trace.loads(threads=threads))
+            reader = pa.RecordBatchReader.from_stream(trace.accesses(threads=threads))
             rows = []
             def read():
                 while True:
@@ -519,7 +536,7 @@ def test_threads_may_find_one_error(traces, tmp_path) -> None:
     content[len(content) // 3] ^= 1
     path = tmp_path / "damaged.wlt"
     path.write_bytes(content)
-    reader = pa.RecordBatchReader.from_stream(wl.Trace(path).loads())
+    reader = pa.RecordBatchReader.from_stream(wl.Trace(path).accesses())
     found: list[str] = []
 
     def read() -> None:
@@ -574,8 +591,8 @@ def test_a_trace_is_mapped_if_asked_for(traces) -> None:
 def test_threads_are_as_many_as_can_run(traces) -> None:
     trace = wl.Trace(traces / "btree-v5-kernel-1.traceg")
     with pytest.warns(UserWarning, match=r"threads=10000: \d+ are used, as many as can run at once"):
-        loads = trace.loads(threads=10_000)
-    assert pa.table(loads).num_rows == len(trace)
+        table = trace.accesses(threads=10_000)
+    assert pa.table(table).num_rows == len(trace)
 
 
 def mapped(path) -> bool:
@@ -630,7 +647,7 @@ def test_what_progress_raises_stops_the_replay(traces) -> None:
     trace = wl.Trace(traces / "generic.wlt")
     with pytest.raises(Stop):
         trace.replay(progress=progress)
-    assert trace.replay().loads.accesses == len(trace)
+    assert accesses(trace.replay()) == len(trace)
 
 
 def test_references_are_given_back(traces) -> None:
@@ -693,7 +710,7 @@ def test_control_c_stops_a_replay(traces) -> None:
     assert child.stdout.readline() == "started\n"
     child.send_signal(signal.SIGINT)
     output, _ = child.communicate(timeout=120)
-    assert output == "interrupted 10408 10408\n" and child.returncode == 0
+    assert output == "interrupted 14664 10408\n" and child.returncode == 0
 
 
 def test_a_path_is_no_stream(tmp_path: Path, monkeypatch, traces: Path) -> None:
@@ -712,7 +729,7 @@ def test_a_memory_says_its_windows_itself(traces: Path) -> None:
 def test_errors_of_tables_say_why(traces: Path) -> None:
     trace = wl.Trace(traces / "generic.wlt")
     with pytest.raises(wl.Error, match="kernel 0 .*: .*window"):
-        trace.loads(shared_window=(1, 3))
+        trace.accesses(shared_window=(1, 3))
 
 
 @pytest.mark.parametrize("summary", [2**31, None, 1.5, [1, 2]])

@@ -1,7 +1,7 @@
-//! [`LoadCosts`]: the cost of one load in each memory; a replay adds these up. Shared, local and constant memory cost
+//! [`LoadCosts`]: the cost of one access in each memory; a replay adds these up. Shared, local and constant memory cost
 //! wavefronts, sectors and addresses. The rules and their sources are in docs/traces.md.
 //!
-//! All accesses of a load have one size and are aligned to it, so that any two are equal or disjoint. Lanes are
+//! The accesses of all lanes have one size and are aligned to it, so that any two are equal or disjoint. Lanes are
 //! therefore compared by the *unit* that they access: a word of 4 bytes, or the access if that is larger.
 
 use std::ops::Range;
@@ -11,9 +11,9 @@ use crate::traffic::Traffic;
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{AddressMap, AddressSpace, GenericAddress, Space, WarpAddresses, Width};
 
-/// The cost of one load in each memory. Out-of-bounds lanes do not count.
+/// The cost of one access in each memory. Out-of-bounds lanes do not count.
 ///
-/// Most loads access one memory, and the methods return the cost there. Only a generic load can access several;
+/// Most accesses are of one memory, and the methods return the cost there. Only a generic one can be of several;
 /// [`Self::sectors`], [`Self::ideal_sectors`] and [`Self::lines`] then count global memory, as in
 /// [`Row`](super::Row).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,11 +21,12 @@ use warpload::memory::{AddressMap, AddressSpace, GenericAddress, Space, WarpAddr
 pub struct LoadCosts {
     /// Global memory; `None` if the opcode cannot reach it, or the addresses are unknown.
     pub global: Option<Traffic>,
-    /// Wavefronts of shared memory; `None` if no lane loads from it.
+    /// Wavefronts of shared memory; `None` if no lane accesses it, or if they are unknown, as those of
+    /// atomics with lanes that share a word.
     pub shared: Option<AccessCost>,
-    /// Sectors of local memory; `None` if no lane loads from it.
+    /// Sectors of local memory; `None` if no lane accesses it.
     pub local: Option<AccessCost>,
-    /// Addresses of constant memory; `None` if no lane loads from it.
+    /// Addresses of constant memory; `None` if no lane accesses it.
     pub constant: Option<AccessCost>,
 }
 
@@ -91,19 +92,19 @@ impl LoadCosts {
         self.global.map(|global| global.lines)
     }
 
-    /// Returns the wavefronts of shared memory; `None` if no lane loads from it.
+    /// Returns the wavefronts of shared memory; `None` if no lane accesses it, or if they are unknown.
     #[must_use]
     pub fn wavefronts(&self) -> Option<u64> {
         self.shared.map(|shared| shared.amount)
     }
 
-    /// Returns the fewest wavefronts that would suffice; `None` if no lane loads from shared memory.
+    /// Returns the fewest wavefronts that would suffice; `None` as of [`Self::wavefronts`].
     #[must_use]
     pub fn ideal_wavefronts(&self) -> Option<u64> {
         self.shared.map(|shared| shared.ideal)
     }
 
-    /// Returns the bank conflicts; `None` if no lane loads from shared memory.
+    /// Returns the bank conflicts; `None` as of [`Self::wavefronts`].
     #[must_use]
     pub fn conflicts(&self) -> Option<u64> {
         self.shared.map(|shared| shared.conflicts)

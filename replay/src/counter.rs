@@ -3,15 +3,17 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::costs::{Offsets, SharedRules, SpaceCosts};
+use crate::access::Access;
+use crate::costs::{AccessCost, Offsets, SharedRules, SpaceCosts};
 use crate::counters::{AccessCounts, FirstFault, GlobalCounts, SpaceCounts};
 use crate::footprint::LineCollector;
 use crate::launch_counts::{AccessKey, LaunchCounts};
 use crate::summary::Hex;
-use crate::traffic::Traffic;
+use crate::traffic::{TouchSink, Traffic};
 use warpload::lane::LaneMask;
 use warpload::load::{LaneAddresses, LaneFaultKind, LoadOp, Loaded};
 use warpload::memory::{AddressMap, AddressSpace, Space};
+use warpload_trace::binary::{MemoryRecord, TraceBlock};
 use warpload_trace::{MemoryOperation, OperationKind};
 
 /// An executed access: all that its counts depend on.
@@ -29,24 +31,86 @@ pub(crate) struct Executed<'e> {
     pub(crate) rules: SharedRules,
 }
 
-/// The lanes that access memory within bounds; none if the addresses are unknown.
-#[inline]
-pub(crate) fn served(
-    operation: &MemoryOperation,
-    executing: LaneMask,
-    has_addresses: bool,
-    loaded: &Loaded,
-) -> LaneMask {
-    if !has_addresses {
-        return LaneMask::NONE;
-    }
-    let mut served = accessing(operation, executing);
-    for fault in &loaded.faults {
-        if fault.kind() != LaneFaultKind::MisalignedAddress {
-            served = served & !LaneMask::from_bits(1 << fault.lane);
+impl<'e> Executed<'e> {
+    /// The access of a record.
+    #[inline]
+    pub(crate) fn of(
+        block: &TraceBlock<'_>,
+        traced: &MemoryRecord<'e>,
+        access: &'e Access,
+        lanes: &'e LaneAddresses,
+        map: &'e AddressMap,
+        rules: SharedRules,
+    ) -> Self {
+        let Access { op, is_shared_side, ref loaded } = *access;
+        Self {
+            key: AccessKey { pc: traced.pc, operation: traced.operation, is_shared_side },
+            operation: traced.operation(),
+            op,
+            lanes,
+            loaded,
+            has_addresses: traced.has_addresses(),
+            instruction: block.raw().first_record + u64::from(traced.index),
+            map,
+            rules,
         }
     }
-    served
+
+    /// The lanes that access memory within bounds; none if the addresses are unknown.
+    #[inline]
+    pub(crate) fn served(&self) -> LaneMask {
+        if !self.has_addresses {
+            return LaneMask::NONE;
+        }
+        let mut served = accessing(self.operation, self.lanes.executing);
+        for fault in &self.loaded.faults {
+            if fault.kind() != LaneFaultKind::MisalignedAddress {
+                served = served & !LaneMask::from_bits(1 << fault.lane);
+            }
+        }
+        served
+    }
+
+    /// Whether it has a cost in global memory, which may be none of its sectors.
+    #[inline]
+    pub(crate) fn reaches_global(&self) -> bool {
+        // Without lanes, nothing tells the sides of a copy apart, so it has no cost on either.
+        let is_of_a_side =
+            self.operation.kind != OperationKind::Copy || !self.lanes.executing.is_empty();
+        let reaches = matches!(self.op.space, AddressSpace::Global | AddressSpace::Generic);
+        self.has_addresses && reaches && is_of_a_side
+    }
+
+    /// The sectors and lines of global memory. Passes the lines to `sink`.
+    #[inline]
+    pub(crate) fn traffic(&self, sink: &mut impl TouchSink) -> Traffic {
+        match self.loaded.global.is_empty() {
+            true => Traffic::default(),
+            false => {
+                Traffic::of_lanes(&self.lanes.addresses, self.loaded.global, self.op.width, sink)
+            }
+        }
+    }
+
+    /// The cost in the other memories, for the lanes that access memory within bounds.
+    #[inline]
+    pub(crate) fn space_costs(&self, served: LaneMask) -> SpaceCosts {
+        let offsets = Offsets {
+            lanes: served & !self.loaded.global,
+            addresses: &self.lanes.addresses,
+            base: 0,
+            width: self.op.width,
+            rules: self.rules,
+        };
+        SpaceCosts::new(self.op.space, &offsets, self.map)
+    }
+
+    /// Whether its wavefronts of shared memory are unknown: lanes of an atomic that share a word take turns, in an
+    /// order that is not public.
+    #[inline]
+    pub(crate) fn takes_turns(&self, cost: &AccessCost) -> bool {
+        self.operation.kind == OperationKind::Atomic && cost.shares_words
+    }
 }
 
 /// The executing lanes that access memory; for matrices, the lanes that provide row addresses.
@@ -78,20 +142,10 @@ impl AccessCounter {
     /// Counts an access. Returns the lanes that access memory within bounds, and the counts of its instruction.
     #[inline]
     pub(crate) fn count(&mut self, one: &Executed<'_>) -> (LaneMask, &mut AccessCounts) {
-        let Executed { key, operation, op, lanes, loaded, has_addresses, map, .. } = *one;
-        let served = served(operation, lanes.executing, has_addresses, loaded);
-        let offsets = Offsets {
-            lanes: served & !loaded.global,
-            addresses: &lanes.addresses,
-            base: 0,
-            width: op.width,
-            rules: one.rules,
-        };
-        let costs = SpaceCosts::new(op.space, &offsets, map);
-        let traffic = match loaded.global.is_empty() {
-            true => Traffic::default(),
-            false => Traffic::of_lanes(&lanes.addresses, loaded.global, op.width, &mut self.lines),
-        };
+        let Executed { key, operation, lanes, loaded, has_addresses, .. } = *one;
+        let served = one.served();
+        let costs = one.space_costs(served);
+        let traffic = one.traffic(&mut self.lines);
         let row = self.rows.entry(key).or_default();
         let executing = u64::from(lanes.executing.count());
         row.accesses += 1;
@@ -102,14 +156,12 @@ impl AccessCounter {
             row.unattributable += 1;
             return (served, row);
         }
-        // Without lanes, nothing tells the sides of a copy apart, so it has no cost on either.
-        let is_of_a_side = operation.kind != OperationKind::Copy || executing > 0;
-        if is_of_a_side && matches!(op.space, AddressSpace::Global | AddressSpace::Generic) {
+        if one.reaches_global() {
             row.global.get_or_insert_with(GlobalCounts::default).count(traffic);
         }
         if let Some(cost) = costs.shared {
             let shared = row.shared.get_or_insert_default();
-            if operation.kind == OperationKind::Atomic && cost.shares_words {
+            if one.takes_turns(&cost) {
                 shared.unknown += 1;
             } else {
                 shared.count(cost, &costs.bank_words);

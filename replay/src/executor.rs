@@ -1,21 +1,20 @@
-//! [`LoadExecutor`]: executes the loads of a trace one at a time, for programs that need more than sums.
+//! [`AccessExecutor`]: executes the accesses of a trace one at a time, for programs that need more than sums.
 
 use std::sync::Arc;
 
-use super::costs::{LoadCosts, Offsets, SpaceCosts};
+use super::costs::{LoadCosts, SpaceCosts};
 use super::options::{ReplayData, ReplayOptions, Selection};
-use super::traffic::Traffic;
-use crate::counter::served;
+use crate::access::{Access, has_values};
+use crate::counter::Executed;
 use crate::replay::{ReplayError, maps};
-use crate::worker::{execute, has_public_values};
+use crate::row::{AccessKind, RowSpace};
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{LaneAddresses, Loaded};
 use warpload::memory::{AddressMap, Fill, FilledMemory, LoadMemory, Width};
-use warpload_trace::OperationKind;
 use warpload_trace::binary::{BinaryTrace, MemoryRecord, TraceBlock};
 
-/// Executes the loads of a trace one at a time, as [`replay`](super::replay) executes and counts them: their costs add
-/// up to its [`Summary`](super::Summary).
+/// Executes the accesses of a trace one at a time, as [`replay`](super::replay) executes and counts them: their costs
+/// add up to its [`Summary`](super::Summary).
 ///
 /// A clone is cheap and lets another thread execute other blocks.
 ///
@@ -23,7 +22,7 @@ use warpload_trace::binary::{BinaryTrace, MemoryRecord, TraceBlock};
 /// # use std::num::NonZero;
 /// # use std::path::Path;
 /// # use warpload::memory::Fill;
-/// # use warpload_replay::{ReplayData, LoadExecutor, ReplayOptions};
+/// # use warpload_replay::{AccessExecutor, AccessKind, ReplayData, ReplayOptions};
 /// # use warpload_trace::TraceSource;
 /// # const TEXT: &str = "\
 /// # -kernel name = k
@@ -34,56 +33,67 @@ use warpload_trace::binary::{BinaryTrace, MemoryRecord, TraceBlock};
 /// # #BEGIN_TB
 /// # thread block = 0,0,0
 /// # warp = 0
-/// # insts = 2
+/// # insts = 3
 /// # 0010 ffffffff 1 R2 LDG.E 1 R4 4 1 0x7f0000001000 128
 /// # 0020 ffffffff 1 R3 LDS 1 R6 4 1 0x100 8
+/// # 0030 ffffffff 0 STG.E 2 R4 R2 4 1 0x7f0000001000 4
 /// # #END_TB
 /// # ";
 /// # let source = TraceSource::from_stream(TEXT.as_bytes(), Path::new("TEXT"))?;
 /// # let trace = source.into_trace(NonZero::<usize>::MIN, &())?;
-/// // Lanes 128 bytes apart in global memory, then 8 bytes apart in shared memory.
+/// // Loads of lanes 128 bytes apart in global memory and 8 bytes apart in shared memory, then a store.
 /// let options = ReplayOptions::new(ReplayData::Fill(Fill::Address));
-/// let mut executor = LoadExecutor::new(&trace, &options)?;
+/// let mut executor = AccessExecutor::new(&trace, &options)?;
 /// let mut found = Vec::new();
 /// for raw in trace.blocks() {
 ///     let block = trace.block(raw)?;
 ///     for i in 0..raw.memory_records as usize {
-///         // `None` for stores and others that are not loads.
-///         let Some(load) = executor.execute(&block, &block.record(i)?) else { continue };
-///         found.push((load.costs.sectors(), load.costs.lines(), load.costs.wavefronts()));
-///         assert!(executor.values(0).is_some());
+///         // `None` for instructions that are not replayed.
+///         let Some(access) = executor.execute(&block, &block.record(i)?) else { continue };
+///         found.push((access.kind, access.costs.sectors(), access.costs.wavefronts()));
+///         assert_eq!(executor.values(0).is_some(), access.kind == AccessKind::Load);
 ///     }
 /// }
-/// assert_eq!(found, [(Some(32), Some(32), None), (None, None, Some(2))]);
+/// let expected = [
+///     (AccessKind::Load, Some(32), None),
+///     (AccessKind::Load, None, Some(2)),
+///     (AccessKind::Store, Some(4), None),
+/// ];
+/// assert_eq!(found, expected);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct LoadExecutor<'a> {
+pub struct AccessExecutor<'a> {
     options: ReplayOptions<'a>,
     /// By kernel.
     maps: Arc<[AddressMap]>,
-    /// The lanes of the load executed last.
+    /// The lanes of the access executed last.
     lanes: LaneAddresses,
     values: [LaneValues; Width::MAX_REGISTERS],
     /// The number of registers of `values` that it loaded.
     loaded: usize,
 }
 
-/// The result of executing one load.
+/// The result of executing one access; of a copy, of the side that the record is.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct ExecutedLoad {
+pub struct ExecutedAccess {
+    /// What it does.
+    pub kind: AccessKind,
+    /// The address space of its addresses; of a copy, that of its side.
+    pub space: RowSpace,
     /// The lanes that executed it.
     pub executing: LaneMask,
     /// Its faults and the memory of its first executing lane.
     pub loaded: Loaded,
-    /// Its cost.
+    /// Its cost. Of shared memory `None` also if the wavefronts are unknown: those of atomics with lanes that share a
+    /// word.
     pub costs: LoadCosts,
 }
 
-impl<'a> LoadExecutor<'a> {
-    /// Creates an executor for the loads of `trace`. Of the options, only the data, the addresses and the selection of
-    /// loads matter.
+impl<'a> AccessExecutor<'a> {
+    /// Creates an executor for the accesses of `trace`. Of the options, only the data, the addresses, the rules of
+    /// shared memory and the selection matter.
     ///
     /// # Errors
     /// Returns [`ReplayError`] if a kernel has invalid windows and loads that need them, or if a block that must be
@@ -98,32 +108,31 @@ impl<'a> LoadExecutor<'a> {
         })
     }
 
-    /// Selects the loads of `selection` instead of the ones that the options select.
+    /// Selects the accesses of `selection` instead of the ones that the options select.
     #[must_use]
     pub fn select(self, selection: &'a Selection) -> Self {
         Self { options: ReplayOptions { selection: Some(selection), ..self.options }, ..self }
     }
 
-    /// Executes a load of a block of the executor's trace. Returns `None` if the record is not a load, or if the
-    /// options do not select it.
+    /// Executes an access of a block of the executor's trace. Returns `None` if the record is not a load, store,
+    /// atomic, reduction or copy, or if the options do not select it.
     #[inline]
     pub fn execute(
         &mut self,
         block: &TraceBlock<'_>,
         record: &MemoryRecord<'_>,
-    ) -> Option<ExecutedLoad> {
+    ) -> Option<ExecutedAccess> {
         self.loaded = 0;
-        if record.operation().kind != OperationKind::Load {
-            return None;
-        }
-        let kernel = block.raw().kernel;
+        let kind = AccessKind::of(record.operation())?;
         // Only a block of another trace has an unknown kernel.
-        let map = self.maps.get(kernel as usize).copied().unwrap_or_default();
+        let map = self.maps.get(block.raw().kernel as usize).copied().unwrap_or_default();
         match self.options.data {
-            ReplayData::Image(memory) => self.execute_on(kernel, record, memory),
-            ReplayData::Fill(fill) => self.execute_on(kernel, record, &FilledMemory { map, fill }),
+            ReplayData::Image(memory) => self.execute_on(kind, block, record, memory),
+            ReplayData::Fill(fill) => {
+                self.execute_on(kind, block, record, &FilledMemory { map, fill })
+            }
             ReplayData::Absent => {
-                self.execute_on(kernel, record, &FilledMemory { map, fill: Fill::Zero })
+                self.execute_on(kind, block, record, &FilledMemory { map, fill: Fill::Zero })
             }
         }
     }
@@ -131,51 +140,43 @@ impl<'a> LoadExecutor<'a> {
     #[inline]
     fn execute_on<M: LoadMemory>(
         &mut self,
-        kernel: u32,
+        kind: AccessKind,
+        block: &TraceBlock<'_>,
         record: &MemoryRecord<'_>,
         memory: &M,
-    ) -> Option<ExecutedLoad> {
+    ) -> Option<ExecutedAccess> {
         let operation = record.operation();
-        let op = operation.load_op();
-        let has_values = self.options.has_data() && has_public_values(operation);
+        let has_values = has_values(operation, &self.options);
         let rows = if has_values { &mut self.values[..] } else { &mut [] };
-        let loaded = execute(record, memory, &mut self.lanes, rows);
+        let access = Access::execute(record, memory, &mut self.lanes, rows)?;
         if let Some(selection) = self.options.selection
-            && !selection.has(kernel, record, loaded.first_space)
+            && !selection.has(block.raw().kernel, record, access.loaded.first_space)
         {
             return None;
         }
         if has_values && record.has_addresses() {
             self.loaded = operation.registers() as usize;
         }
-        let lanes = &self.lanes;
-        let served = served(operation, lanes.executing, record.has_addresses(), &loaded);
-        let is_global = record.has_addresses() && operation.reaches_global();
-        let global = is_global
-            .then(|| Traffic::of_lanes(&lanes.addresses, loaded.global, op.width, &mut ()));
-        let offsets = Offsets {
-            lanes: served & !loaded.global,
-            addresses: &lanes.addresses,
-            base: 0,
-            width: op.width,
-            rules: self.options.shared_rules,
-        };
-        let SpaceCosts { shared, local, constant, .. } =
-            SpaceCosts::new(op.space, &offsets, memory.map());
+        let rules = self.options.shared_rules;
+        let executed = Executed::of(block, record, &access, &self.lanes, memory.map(), rules);
+        let global = executed.reaches_global().then(|| executed.traffic(&mut ()));
+        let SpaceCosts { shared, local, constant, .. } = executed.space_costs(executed.served());
+        let shared = shared.filter(|cost| !executed.takes_turns(cost));
         let costs = LoadCosts { global, shared, local, constant };
-        Some(ExecutedLoad { executing: lanes.executing, loaded, costs })
+        let (space, executing) = (access.op.space.into(), self.lanes.executing);
+        Some(ExecutedAccess { kind, space, executing, loaded: access.loaded, costs })
     }
 
-    /// Returns the lanes and addresses of the load executed last. Addresses of inactive lanes are meaningless; so are
-    /// all addresses if they are unknown.
+    /// Returns the lanes and addresses of the access executed last. Addresses of inactive lanes are meaningless; so are
+    /// all addresses if they are unknown. Of the shared side of a copy, the executing lanes have offsets.
     #[must_use]
     pub fn lanes(&self) -> &LaneAddresses {
         &self.lanes
     }
 
     /// Returns the values of a register of the load executed last, counted from its first register. Values of lanes
-    /// that do not execute are meaningless. `None` if the load has no such register, its addresses are unknown, or
-    /// there are no data.
+    /// that do not execute are meaningless. `None` if the access is no load or has no such register, its addresses are
+    /// unknown, or there are no data.
     #[must_use]
     pub fn values(&self, register: usize) -> Option<&LaneValues> {
         self.values.get(..self.loaded)?.get(register)

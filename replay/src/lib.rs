@@ -1,7 +1,7 @@
 //! Replays binary traces: executes every load, and counts, checks and digests it, block by block and in parallel.
 //!
 //! [`replay()`] returns a [`Summary`]: counts, and a [`Row`] for each instruction that accesses memory. The summaries of
-//! shards [merge](Summary::merge) into the summary of the whole. A [`LoadExecutor`] executes one load at a time.
+//! shards [merge](Summary::merge) into the summary of the whole. An [`AccessExecutor`] executes one access at a time.
 //! `warpload-report` shows a summary as text and as a page of HTML.
 //!
 //! Without the feature `traces`, only [`LoadCosts`] and [`LanePattern`] remain. They build for WebAssembly, because
@@ -11,6 +11,8 @@
 // Replays are the only users of some costs.
 #![cfg_attr(not(feature = "traces"), allow(dead_code))]
 
+#[cfg(feature = "traces")]
+mod access;
 #[cfg(feature = "traces")]
 mod code;
 mod compare;
@@ -58,7 +60,7 @@ pub use self::counters::{
     UniformCounts, ValueCounts, access_counters, trace_counters,
 };
 #[cfg(feature = "traces")]
-pub use self::executor::{ExecutedLoad, LoadExecutor};
+pub use self::executor::{AccessExecutor, ExecutedAccess};
 #[cfg(feature = "traces")]
 pub use self::footprint::PAGE_BYTES;
 #[cfg(feature = "traces")]

@@ -1,4 +1,4 @@
-//! [`ReplayOptions`]: the options of a replay, and the [`Selection`] of the loads to count.
+//! [`ReplayOptions`]: the options of a replay, and the [`Selection`] of the accesses to count.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -173,7 +173,7 @@ pub struct Selection {
     /// The program counters.
     pub pcs: Option<RangeInclusive<u32>>,
     /// The memory of the first executing lane, as in [`AccessCounts::by_space`](super::AccessCounts::by_space).
-    /// `Some(None)` selects unresolved loads. All constant banks are bank 0, since traces do not name them.
+    /// `Some(None)` selects unresolved accesses. All constant banks are bank 0, since traces do not name them.
     pub space: Option<Option<Space>>,
     /// The selection in words, for summaries.
     pub selected: Selected,
@@ -216,13 +216,13 @@ impl fmt::Display for Selected {
 impl Selection {
     /// Whether it selects an access of `kernel` with its first executing lane in `space`.
     #[inline]
-    pub(super) fn has(&self, kernel: u32, load: &MemoryRecord<'_>, space: Option<Space>) -> bool {
+    pub(super) fn has(&self, kernel: u32, record: &MemoryRecord<'_>, space: Option<Space>) -> bool {
         let allows = |list: &Option<Vec<bool>>, i: usize| {
             list.as_ref().is_none_or(|list| list.get(i).copied().unwrap_or(false))
         };
         allows(&self.kernels, kernel as usize)
-            && allows(&self.operations, usize::from(load.operation))
-            && self.pcs.as_ref().is_none_or(|pcs| pcs.contains(&load.pc))
+            && allows(&self.operations, usize::from(record.operation))
+            && self.pcs.as_ref().is_none_or(|pcs| pcs.contains(&record.pc))
             && self.space.is_none_or(|wanted| wanted == space)
     }
 }

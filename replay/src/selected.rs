@@ -1,4 +1,4 @@
-//! [`NothingSelected`]: why a replay counted no load although some were requested.
+//! [`NothingSelected`]: why a replay counted no access although some were requested.
 
 use warpload_binary::names::{Demangled, did_you_mean, nearest};
 use warpload_trace::{BinaryTrace, OperationKind};
@@ -6,7 +6,7 @@ use warpload_trace::{BinaryTrace, OperationKind};
 use crate::options::{ReplayOptions, Selected, Selection};
 use crate::summary::Summary;
 
-/// A selection without loads. Most likely one of its words is misspelt.
+/// A selection without accesses. Most likely one of its words is misspelt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NothingSelected {
@@ -18,7 +18,7 @@ pub enum NothingSelected {
         /// The most similar names.
         nearest: Vec<String>,
     },
-    /// No load has such an opcode.
+    /// No access has such an opcode.
     #[error("no opcode of a memory access matches `{glob}`{}", did_you_mean(nearest))]
     Opcode {
         /// The glob.
@@ -26,7 +26,7 @@ pub enum NothingSelected {
         /// The most similar opcodes.
         nearest: Vec<String>,
     },
-    /// No load is at such a program counter, among loads that satisfy the rest of the selection.
+    /// No access is at such a program counter, among accesses that satisfy the rest of the selection.
     #[error(
         "no memory access is at program counter {pc}; the nearest are at {}",
         hexadecimal(nearest)
@@ -37,7 +37,7 @@ pub enum NothingSelected {
         /// The nearest one before and after.
         nearest: Vec<u32>,
     },
-    /// No load satisfies the whole selection.
+    /// No access satisfies the whole selection.
     #[error("nothing is selected: no memory access has {selected}")]
     Together {
         /// The whole selection.
@@ -71,12 +71,12 @@ impl NothingSelected {
             let nearest = nearest(pattern, names);
             return Some(NothingSelected::Kernel { pattern: pattern.clone(), nearest });
         }
-        let loads = contents.operations.iter().enumerate();
-        let mut loads = loads.filter(|(_, operation)| is_counted(operation.kind));
+        let counted = contents.operations.iter().enumerate();
+        let mut counted = counted.filter(|(_, operation)| is_counted(operation.kind));
         if let Some(glob) = opcode
-            && !loads.clone().any(|(number, _)| allows(&selection.operations, number))
+            && !counted.clone().any(|(number, _)| allows(&selection.operations, number))
         {
-            let opcodes = loads.by_ref().map(|(_, operation)| operation.opcode.to_string());
+            let opcodes = counted.by_ref().map(|(_, operation)| operation.opcode.to_string());
             let nearest = nearest(glob, opcodes);
             return Some(NothingSelected::Opcode { glob: glob.clone(), nearest });
         }
@@ -96,8 +96,8 @@ impl NothingSelected {
 }
 
 impl Summary {
-    /// Returns an error if loads were selected and none was counted; `None` if zero is a proper answer: no load
-    /// accesses the selected memory.
+    /// Returns an error if accesses were selected and none was counted; `None` if zero is a proper answer: none is of
+    /// the selected memory.
     #[must_use]
     pub fn nothing_selected(&self) -> Option<NothingSelected> {
         let selected = self.selected.as_ref().filter(|selected| selected.space.is_none())?;
@@ -116,7 +116,7 @@ fn allows(list: &Option<Vec<bool>>, i: usize) -> bool {
     list.as_ref().is_none_or(|list| list.get(i).copied().unwrap_or(false))
 }
 
-/// The program counters of loads that satisfy the rest of the selection, except for the memory.
+/// The program counters of accesses that satisfy the rest of the selection, except for the memory.
 #[derive(Default)]
 struct Counters {
     /// Whether the selection includes one of these program counters.

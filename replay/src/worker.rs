@@ -4,17 +4,15 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::counter::{AccessCounter, Executed, accessing};
+use crate::access::{Access, has_values};
+use crate::counter::{AccessCounter, Executed};
 use crate::counters::{Counter, TransferCounts};
 use crate::launch_counts::{AccessKey, KEPT, LaunchCounts};
 use crate::options::{ReplayData, ReplayOptions};
 use crate::summary::{AccessFault, Hex, ValueMismatch};
 use warpload::lane::{LANES, LaneMask, LaneValues};
-use warpload::load::{LaneAddresses, LoadOp, Loaded, load};
-use warpload::machine::Misaligned;
-use warpload::memory::{
-    AddressMap, AddressSpace, GenericAddress, LoadMemory, Space, WarpAddresses, Width, Window, mix,
-};
+use warpload::load::LaneAddresses;
+use warpload::memory::{AddressMap, LoadMemory, Space, Width, mix};
 use warpload::simd::vectorized;
 use warpload_trace::binary::{BlockBuffers, MemoryRecord, TraceBlock, TraceError};
 use warpload_trace::{MemoryOperation, OperationKind};
@@ -102,14 +100,7 @@ impl<'b, 't> Worker<'b, 't> {
         self.pass(&part)?;
         for i in part {
             let traced = self.block.record(i)?;
-            let operation = traced.operation();
-            match operation.kind {
-                OperationKind::Load | OperationKind::Store | OperationKind::Atomic => {
-                    self.access(&traced, operation, memory)
-                }
-                OperationKind::Copy => self.copy(&traced, operation, memory),
-                _ => self.other(&traced),
-            }
+            self.replay(&traced, memory);
         }
         Ok(self.counts)
     }
@@ -144,35 +135,6 @@ impl<'b, 't> Worker<'b, 't> {
         }
     }
 
-    /// Counts one side of a copy from global to shared memory. Only its addresses reveal the side, because the opcode is
-    /// the same.
-    fn copy<M: LoadMemory>(
-        &mut self,
-        traced: &MemoryRecord<'_>,
-        operation: &MemoryOperation,
-        memory: &M,
-    ) {
-        let executing = set_lanes(traced, &mut self.lanes);
-        let has_addresses = !executing.is_empty() && traced.has_addresses();
-        let offsets =
-            has_addresses.then(|| shared_offsets(&self.lanes, memory.map().shared())).flatten();
-        let is_shared_side = offsets.is_some();
-        let side = if is_shared_side { Space::Shared } else { Space::Global };
-        let space = if is_shared_side { AddressSpace::Shared } else { AddressSpace::Global };
-        let op = LoadOp { space, ..operation.load_op() };
-        if let Some(offsets) = offsets {
-            self.lanes.addresses = offsets;
-        }
-        let loaded = match has_addresses {
-            true => load(op, &self.lanes, memory, Misaligned::Report, &mut []),
-            false => Loaded::default(),
-        };
-        let loaded = Loaded { first_space: has_addresses.then_some(side), ..loaded };
-        if self.is_selected(traced, loaded.first_space) {
-            self.count(traced, op, is_shared_side, &loaded, memory.map());
-        }
-    }
-
     /// Whether an access with its first executing lane in `space` is counted; counts it as unselected if not.
     #[inline]
     fn is_selected(&mut self, traced: &MemoryRecord<'_>, space: Option<Space>) -> bool {
@@ -182,23 +144,19 @@ impl<'b, 't> Worker<'b, 't> {
         is_selected
     }
 
-    /// Executes a load, and counts any access.
+    /// Executes and counts an access; counts an instruction of another kind as such.
     #[inline]
-    fn access<M: LoadMemory>(
-        &mut self,
-        traced: &MemoryRecord<'_>,
-        operation: &MemoryOperation,
-        memory: &M,
-    ) {
-        let is_load = operation.kind == OperationKind::Load;
-        // Values are not used without data, and stores load none.
-        let has_values = is_load && self.options.has_data() && has_public_values(operation);
+    fn replay<M: LoadMemory>(&mut self, traced: &MemoryRecord<'_>, memory: &M) {
+        let operation = traced.operation();
+        let has_values = has_values(operation, self.options);
         let rows = if has_values { &mut self.values[..] } else { &mut [] };
-        let loaded = execute(traced, memory, &mut self.lanes, rows);
-        if !self.is_selected(traced, loaded.first_space) {
+        let Some(access) = Access::execute(traced, memory, &mut self.lanes, rows) else {
+            return self.other(traced);
+        };
+        if !self.is_selected(traced, access.loaded.first_space) {
             return;
         }
-        let served = self.count(traced, operation.load_op(), false, &loaded, memory.map());
+        let served = self.count(traced, &access, memory.map());
         if has_values && traced.has_addresses() {
             let instruction = self.block.raw().first_record + u64::from(traced.index);
             self.digest(instruction, operation);
@@ -275,26 +233,11 @@ fn digest(row: &LaneValues, place: u64, executing: LaneMask) -> u64 {
 impl Worker<'_, '_> {
     /// Counts an access in its row. Returns the lanes that access memory within bounds.
     #[inline]
-    fn count(
-        &mut self,
-        traced: &MemoryRecord<'_>,
-        op: LoadOp,
-        is_shared_side: bool,
-        loaded: &Loaded,
-        map: &AddressMap,
-    ) -> LaneMask {
-        let instruction = self.block.raw().first_record + u64::from(traced.index);
-        let (served, row) = self.found.counter.count(&Executed {
-            key: AccessKey { pc: traced.pc, operation: traced.operation, is_shared_side },
-            operation: traced.operation(),
-            op,
-            lanes: &self.lanes,
-            loaded,
-            has_addresses: traced.has_addresses(),
-            instruction,
-            map,
-            rules: self.options.shared_rules,
-        });
+    fn count(&mut self, traced: &MemoryRecord<'_>, access: &Access, map: &AddressMap) -> LaneMask {
+        let rules = self.options.shared_rules;
+        let executed = Executed::of(self.block, traced, access, &self.lanes, map, rules);
+        let (instruction, loaded) = (executed.instruction, &access.loaded);
+        let (served, row) = self.found.counter.count(&executed);
         row.width_disagreements += u64::from(traced.width_disagrees);
         row.values.accesses += u64::from(traced.is_valued);
         if !loaded.faults.is_empty() {
@@ -310,77 +253,6 @@ impl Worker<'_, '_> {
         }
         served
     }
-}
-
-/// Sets `lanes` to a record's lanes. Returns the executing ones.
-#[inline]
-fn set_lanes(traced: &MemoryRecord<'_>, lanes: &mut LaneAddresses) -> LaneMask {
-    lanes.executing = traced.mask & traced.guard.unwrap_or(LaneMask::ALL);
-    traced.read_addresses(&mut lanes.addresses);
-    lanes.plg = traced.plg;
-    lanes.executing
-}
-
-/// The lanes' offsets in shared memory; `None` if an address is neither an offset nor in the window.
-fn shared_offsets(lanes: &LaneAddresses, window: Window) -> Option<WarpAddresses> {
-    let mut offsets = [0; LANES];
-    for lane in lanes.executing {
-        let address = lanes.addresses.of(lane);
-        offsets[lane] = if address < window.size {
-            address
-        } else {
-            window.offset_of(GenericAddress(address))?
-        };
-    }
-    Some(WarpAddresses::Each(offsets))
-}
-
-/// Whether values can be loaded. Excludes matrices with an unpublished distribution over the lanes.
-#[inline]
-pub(super) fn has_public_values(operation: &MemoryOperation) -> bool {
-    operation.matrices.is_none() || operation.matrix_load().is_some()
-}
-
-/// Sets `lanes` to the lanes of an access and loads their values into `rows`, unless the addresses are unknown. Faults
-/// of matrices belong to the lanes that provide row addresses.
-#[inline]
-pub(super) fn execute<M: LoadMemory>(
-    traced: &MemoryRecord<'_>,
-    memory: &M,
-    lanes: &mut LaneAddresses,
-    rows: &mut [LaneValues],
-) -> Loaded {
-    let operation = traced.operation();
-    let op = operation.load_op();
-    set_lanes(traced, lanes);
-    if !traced.has_addresses() {
-        return Loaded { first_space: op.space.only(), ..Loaded::default() };
-    }
-    if operation.matrices.is_some() {
-        return execute_matrices(traced, memory, lanes, rows);
-    }
-    load(op, lanes, memory, Misaligned::Report, rows)
-}
-
-#[inline(never)]
-fn execute_matrices<M: LoadMemory>(
-    traced: &MemoryRecord<'_>,
-    memory: &M,
-    lanes: &LaneAddresses,
-    rows: &mut [LaneValues],
-) -> Loaded {
-    let operation = traced.operation();
-    let loaded = match operation.matrix_load() {
-        Some(matrices) => matrices.load(lanes, memory, Misaligned::Report, rows),
-        None => {
-            let lanes =
-                LaneAddresses { executing: accessing(operation, lanes.executing), ..*lanes };
-            load(operation.load_op(), &lanes, memory, Misaligned::Report, &mut [])
-        }
-    };
-    // The executing lanes may differ from the lanes that provide addresses.
-    let first_space = loaded.first_space.or(operation.space.only());
-    Loaded { first_space: first_space.filter(|_| !lanes.executing.is_empty()), ..loaded }
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ fn a_file_and_standard_output_have_the_same_bytes() {
     assert_eq!(String::from_utf8(ran.stdout).unwrap(), told);
     let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&out).unwrap()).unwrap();
     let rows: usize = reader.build().unwrap().map(|batch| batch.unwrap().num_rows()).sum();
-    assert_eq!(rows as u64, BinaryTrace::open(trace.as_ref()).unwrap().loads());
+    assert_eq!(rows as u64, BinaryTrace::open(trace.as_ref()).unwrap().accesses().unwrap());
     let ran = export(&[trace, "-o", "-", "--threads", "2"]);
     assert!(ran.stdout == fs::read(&out).unwrap());
     // A text trace is imported on the way.

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use crate::common::{bytes, file, imported, open};
 use crate::parts::Parts;
 use warpload::memory::{Arena, Fill, mix};
-use warpload_arrow::{BatchError, LoadBatches, LoadOptions};
+use warpload_arrow::{AccessBatches, AccessOptions, BatchError};
 use warpload_replay::{ReplayData, ReplayOptions};
 use warpload_trace::{BinaryTrace, Compression, TraceError};
 
 /// Reads all rows; returns how many there are before the error, if there is one.
 fn read(trace: &Arc<BinaryTrace>, threads: usize) -> (usize, Option<BatchError>) {
     let options =
-        LoadOptions::new(ReplayOptions::new(ReplayData::Fill(Fill::Address))).values(true);
+        AccessOptions::new(ReplayOptions::new(ReplayData::Fill(Fill::Address))).values(true);
     let threads = NonZero::new(threads).unwrap();
-    let mut batches = match LoadBatches::new(Arc::clone(trace), options.threads(threads)) {
+    let mut batches = match AccessBatches::new(Arc::clone(trace), options.threads(threads)) {
         Ok(batches) => batches,
         Err(error) => return (0, Some(error)),
     };
@@ -42,7 +42,8 @@ fn a_damaged_block_is_an_error_after_the_rows_before_it() {
     let trace = open(damaged);
     for threads in [1, 2] {
         let (rows, error) = read(&trace, threads);
-        assert_eq!(rows, blocks[0].loads as usize);
+        // All of its memory instructions are accesses.
+        assert_eq!(rows, blocks[0].memory_records as usize);
         let offset = match error {
             Some(BatchError::Trace(TraceError::Damaged { offset, .. })) => offset,
             other => panic!("{other:?}"),

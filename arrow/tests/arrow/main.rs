@@ -1,11 +1,11 @@
 //! Traces as record batches, and as Parquet files.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test")]
 
+mod accesses;
 #[cfg(feature = "command")]
 mod command;
 mod common;
 mod damage;
-mod loads;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[path = "../../../replay/tests/it/parts.rs"]

@@ -11,21 +11,21 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, RecordBatch, StringArray};
 use warpload::memory::Fill;
-use warpload_arrow::{BatchError, LoadBatches, LoadOptions, load_schema, write_parquet};
+use warpload_arrow::{AccessBatches, AccessOptions, BatchError, access_schema, write_parquet};
 use warpload_replay::{ReplayData, ReplayOptions};
 use warpload_trace::BinaryTrace;
 
-fn options<'a>() -> LoadOptions<'a> {
-    LoadOptions::new(ReplayOptions::new(ReplayData::Fill(Fill::Address))).values(true)
+fn options<'a>() -> AccessOptions<'a> {
+    AccessOptions::new(ReplayOptions::new(ReplayData::Fill(Fill::Address))).values(true)
 }
 
 fn written(trace: &Arc<BinaryTrace>) -> File {
     let file = tempfile::tempfile().unwrap();
     let blocks: u64 = trace.blocks().iter().map(|block| u64::from(block.length)).sum();
     let progress = Cell::new(0);
-    let batches = LoadBatches::new(Arc::clone(trace), options()).unwrap();
+    let batches = AccessBatches::new(Arc::clone(trace), options()).unwrap();
     write_parquet(batches, &file, |bytes| progress.set(progress.get() + bytes)).unwrap();
-    assert!(progress.get() <= blocks && (trace.loads() == 0 || progress.get() > 0));
+    assert!(progress.get() <= blocks && (trace.accesses().unwrap() == 0 || progress.get() > 0));
     file
 }
 
@@ -52,9 +52,9 @@ fn every_sample_comes_back() {
     for (name, trace) in samples() {
         let file = written(&trace);
         let metadata = ArrowReaderMetadata::load(&file, Default::default()).unwrap();
-        assert_eq!(**metadata.schema(), *load_schema(&trace, &options()), "{name}");
+        assert_eq!(**metadata.schema(), *access_schema(&trace, &options()), "{name}");
         // Batches as long as the blocks.
-        for expected in LoadBatches::new(Arc::clone(&trace), options()).unwrap() {
+        for expected in AccessBatches::new(Arc::clone(&trace), options()).unwrap() {
             let expected = expected.unwrap();
             let builder = ParquetRecordBatchReaderBuilder::try_new(file.try_clone().unwrap());
             let mut reader = builder
@@ -69,7 +69,7 @@ fn every_sample_comes_back() {
             rows += expected.num_rows();
         }
         let all = metadata.metadata().file_metadata().num_rows();
-        assert_eq!((all, rows as u64), (rows as i64, trace.loads()), "{name}");
+        assert_eq!((all, rows as u64), (rows as i64, trace.accesses().unwrap()), "{name}");
         rows = 0;
     }
 }
@@ -79,7 +79,7 @@ fn a_damaged_trace_is_named_as_such() {
     let mut damaged = bytes(&file("traces/bfs-v3-kernel-14.traceg"));
     let offset = open(damaged.clone()).blocks()[0].offset as usize;
     damaged[offset] ^= 1;
-    let batches = LoadBatches::new(open(damaged), options()).unwrap();
+    let batches = AccessBatches::new(open(damaged), options()).unwrap();
     let result = write_parquet(batches, io::sink(), |_| ());
     assert!(matches!(result, Err(BatchError::Trace(_))), "{result:?}");
 }
@@ -96,7 +96,7 @@ fn an_output_that_fails_is_named_as_such() {
         }
     }
     let trace = open(bytes(&file("traces/bfs-v3-kernel-14.traceg")));
-    let batches = LoadBatches::new(trace, options()).unwrap();
+    let batches = AccessBatches::new(trace, options()).unwrap();
     let result = write_parquet(batches, Full, |_| ());
     assert!(matches!(result, Err(BatchError::Parquet(_))), "{result:?}");
 }

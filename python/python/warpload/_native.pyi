@@ -825,10 +825,9 @@ class PtxKernel:
         """
         The file of the module, `<text>` if it was given as text.
         """
-    def launch(self, /, grid: SupportsLenAndGetItem[SupportsIndex], block: SupportsLenAndGetItem[SupportsIndex], only_block: SupportsLenAndGetItem[SupportsIndex] | None, arguments: SupportsGetItem[int, Any], variables: SupportsGetItem[int, tuple[str, SupportsGetItem[int, SupportsIndex]]], shared_bytes: SupportsIndex, steps: SupportsIndex | None, check: bool, check_uninitialized: bool, check_races: bool, trace: SupportsIndex | None, dump_unknown: bool) -> tuple[LaunchCounts, int, str, list[KernelFault], list[SkippedInstruction], list[UnknownBytes], list[tuple[str, bytes, str | None]], bytes, Trace | None, int]:
+    def launch(self, /, grid: SupportsLenAndGetItem[SupportsIndex], block: SupportsLenAndGetItem[SupportsIndex], only_block: SupportsLenAndGetItem[SupportsIndex] | None, arguments: SupportsGetItem[int, Any], variables: SupportsGetItem[int, tuple[str, SupportsGetItem[int, SupportsIndex]]], shared_bytes: SupportsIndex, steps: SupportsIndex | None, check: bool, check_uninitialized: bool, check_races: bool, trace: bool, dump_unknown: bool) -> tuple[LaunchCounts, int, str, list[KernelFault], list[SkippedInstruction], list[UnknownBytes], list[tuple[str, bytes, str | None]], bytes, Replayed, Trace | None]:
         """
-        Launches the kernel. An argument is the bytes of a parameter, or a writeable array of bytes. `trace` is the most bytes
-        of a trace.
+        Launches the kernel. An argument is the bytes of a parameter, or a writeable array of bytes.
         """
     @property
     def name(self, /) -> str:
@@ -914,8 +913,8 @@ class Table:
     """
     A table that dataframe libraries can read: `polars.DataFrame(table)`, `pyarrow.table(table)`.
 
-    Batches of a trace's loads are made on demand, to avoid holding them all in memory. Errors in the trace show up at
-    that time.
+    Batches of a trace's accesses are made on demand, to avoid holding them all in memory. Errors in the trace show up
+    at that time.
     """
     def __arrow_c_schema__(self, /) -> CapsuleType:
         """
@@ -1016,23 +1015,23 @@ class Trace:
     """
     def __len__(self, /) -> int:
         """
-        The number of loads.
+        The number of accesses.
         """
     def __new__(cls, /, path: str | PathLike[str], *, threads: SupportsIndex | None = None, mmap: bool = False) -> Trace:
         """
         Opens a trace. A text trace is imported.
         """
+    def accesses(self, /, *, values: bool = False, threads: SupportsIndex = ..., **options: "Any") -> Table:
+        """
+        The accesses as a table. Its batches are made on demand.
+        """
     def contents(self, /) -> "dict[str, Any]":
         """
         The contents, as `warpload info --format json` prints them.
         """
-    def loads(self, /, *, values: bool = False, threads: SupportsIndex = ..., **options: "Any") -> Table:
-        """
-        The loads as a table. Its batches are made on demand.
-        """
     def replay(self, /, *, memory: Memory | None = None, shard: tuple[SupportsIndex, SupportsIndex] | None = None, progress: Any | None = None, **options: "Any") -> Replayed:
         """
-        Replays the loads.
+        Replays the accesses.
         """
 
 @final

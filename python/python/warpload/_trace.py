@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _native
 from ._summary import Counts, Launch, Summary, of_json
-from ._types import LoadOptions, Path, ReplayOptions
+from ._types import AccessOptions, Path, ReplayOptions
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -47,7 +47,7 @@ def shows(options: type[Any]) -> Callable[[_Function], _Function]:
 class Trace:
     """A trace. A binary trace is read; a trace in a text format is imported first.
 
-    It is a table with a row for each load, for everything that reads Arrow's PyCapsule interface:
+    It is a table with a row for each access, for everything that reads Arrow's PyCapsule interface:
     ``polars.DataFrame(trace)``, ``pyarrow.table(trace)``, ``duckdb.from_arrow(trace)``.
 
     Parameters
@@ -55,7 +55,7 @@ class Trace:
     path
         The trace.
     values
-        Whether the table has a column with the loaded values.
+        Whether the table has a column with the values of accesses.
     threads
         The number of threads that import a text trace; as many as can run at once if not given.
     mmap
@@ -94,7 +94,7 @@ class Trace:
         return self._open
 
     def close(self) -> None:
-        """Releases the file, or its bytes. Tables of loads that still exist keep them."""
+        """Releases the file, or its bytes. Tables of accesses that still exist keep them."""
         self._open = None
 
     def __enter__(self) -> Self:
@@ -109,7 +109,7 @@ class Trace:
         self.close()
 
     def __len__(self) -> int:
-        """The number of loads."""
+        """The number of accesses, the rows of the table: loads, stores, atomics, reductions and sides of copies."""
         return len(self._trace)
 
     @functools.cached_property
@@ -124,39 +124,40 @@ class Trace:
         records = self.contents["records"]
         plural = "" if kernels == 1 else "s"
         return (
-            f"Trace({self.path!r}: {len(self)} loads of {records} records, {kernels} kernel{plural})"
+            f"Trace({self.path!r}: {len(self)} accesses of {records} records, {kernels} kernel{plural})"
         )
 
-    @shows(LoadOptions)
-    def loads(
+    @shows(AccessOptions)
+    def accesses(
         self,
         *,
         values: bool | None = None,
         threads: int = 1,
-        **options: Unpack[LoadOptions],
+        **options: Unpack[AccessOptions],
     ) -> _native.Table:
-        """The loads as a table, one row a load.
+        """The accesses as a table: a row for each load, store, atomic, reduction and side of a copy.
 
         Parameters
         ----------
         values
-            Whether to add a column with the loaded values; by default as the trace was opened.
+            Whether to add a column with values: those of the trace, and what loads without them load from ``fill``; by
+            default as the trace was opened.
         threads
             How many threads make batches ahead, at most as many as can run at once. They belong to this process: a
             stream that was made before a fork raises an error in the child, which has to make its own.
         **options
-            The loads to list (``kernel``, ``pc``, ``opcode``, ``space``), and the memory that they read (``fill``,
+            The accesses to list (``kernel``, ``pc``, ``opcode``, ``space``), and the memory that loads read (``fill``,
             ``address_bits``, ``shared_window``, ``local_window``).
         """
-        return self._trace.loads(
+        return self._trace.accesses(
             values=self.values if values is None else values, threads=threads, **options
         )
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
-        return self.loads().__arrow_c_stream__(requested_schema)
+        return self.accesses().__arrow_c_stream__(requested_schema)
 
     def __arrow_c_schema__(self) -> Any:
-        return self.loads().__arrow_c_schema__()
+        return self.accesses().__arrow_c_schema__()
 
     @shows(ReplayOptions)
     def replay(

@@ -91,8 +91,8 @@ class Selection(TypedDict, total=False):
     """The memory of the first executing lane."""
 
 
-class LoadOptions(Selection, total=False):
-    """The loads to list, and the memory that they read."""
+class AccessOptions(Selection, total=False):
+    """The accesses to list, and the memory that loads read."""
 
     fill: Fill | None
     """The contents of memory without an image: ``address`` is a function of the address."""
@@ -104,7 +104,7 @@ class LoadOptions(Selection, total=False):
     """The local address window, instead of the trace's."""
 
 
-class CountingOptions(LoadOptions, total=False):
+class CountingOptions(AccessOptions, total=False):
     """The options of a replay other than the image."""
 
     threads: int | None

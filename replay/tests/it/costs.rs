@@ -1,28 +1,28 @@
-//! What single loads cost adds up to what a replay counts.
+//! What single accesses cost adds up to what a replay counts.
 
 use std::collections::BTreeMap;
 
 use warpload::memory::{AddressMap, Fill, MemoryBuilder};
 use warpload_replay::{
-    AccessCounts, AccessKind, Digest, LoadCosts, LoadExecutor, ReplayData, ReplayOptions,
-    Selection, SharedRules, replay,
+    AccessCounts, AccessExecutor, AccessKind, Digest, LoadCosts, ReplayData, ReplayOptions,
+    RowSpace, Selection, SharedRules, replay,
 };
-use warpload_trace::{BinaryTrace, OperationKind};
+use warpload_trace::BinaryTrace;
 
 use crate::samples::{OPCODES, grouped, import_bytes, open, random_items, write};
 
-/// Sums of the loads of one row.
+/// Sums of the accesses of one row, or of one kind.
 #[derive(Debug, Default, PartialEq)]
 struct Sums {
-    loads: u64,
+    accesses: u64,
     lanes: u64,
     faults: u64,
     /// Of global memory: sectors, ideal sectors.
     sectors: [u64; 2],
-    /// Of shared memory: loads, wavefronts, ideal wavefronts.
+    /// Of shared memory: accesses, wavefronts, ideal wavefronts.
     shared: [u64; 3],
     local: [u64; 3],
-    /// Of constant memory: loads, addresses.
+    /// Of constant memory: accesses, addresses.
     constant: [u64; 2],
     lines: u64,
 }
@@ -34,7 +34,7 @@ impl Sums {
         let local = counts.local.as_deref().copied().unwrap_or_default();
         let constant = counts.constant.as_deref().copied().unwrap_or_default();
         Self {
-            loads: counts.accesses,
+            accesses: counts.accesses,
             lanes: counts.lanes,
             faults: counts.lane_faults.all(),
             sectors: [global.sectors.sum, global.ideal_sectors],
@@ -62,85 +62,138 @@ impl Sums {
     }
 }
 
-/// Executes every load alone, and compares the sums with those of a replay.
-fn check(trace: &BinaryTrace, options: &ReplayOptions<'_>) -> u64 {
-    let mut executor = LoadExecutor::new(trace, options).unwrap();
-    let (mut whole, mut rows) = (Sums::default(), BTreeMap::<_, Sums>::new());
-    let mut has_values = false;
+/// Executes every access alone, and compares the sums with those of a replay. Adds the accesses of each kind to `all`.
+fn check(trace: &BinaryTrace, options: &ReplayOptions<'_>, all: &mut BTreeMap<AccessKind, u64>) {
+    let mut executor = AccessExecutor::new(trace, options).unwrap();
+    let mut kinds = BTreeMap::<_, Sums>::new();
+    let mut rows = BTreeMap::<_, Sums>::new();
+    let (mut executed, mut has_values) = (0, false);
     for raw in trace.blocks() {
         let block = trace.block(raw).unwrap();
         for i in 0..raw.memory_records as usize {
             let record = block.record(i).unwrap();
-            let Some(load) = executor.execute(&block, &record) else { continue };
             let operation = record.operation();
-            assert_eq!(operation.kind, OperationKind::Load);
+            let Some(access) = executor.execute(&block, &record) else { continue };
+            executed += 1;
+            assert_eq!(Some(access.kind), AccessKind::of(operation));
             let registers = operation.registers() as usize;
             let is_known = executor.values(0).is_some();
+            assert!(!is_known || access.kind == AccessKind::Load);
             assert_eq!(executor.values(registers - 1).is_some(), is_known);
             assert_eq!(executor.values(registers), None);
             has_values |= is_known;
+            if access.kind != AccessKind::Copy {
+                assert_eq!(access.space, operation.space.into());
+            }
             let key = (
                 raw.kernel.into(),
                 record.pc.into(),
                 operation.opcode.to_string(),
+                access.kind,
+                access.space,
                 operation.bytes(),
             );
-            let of_pc = rows.entry(key).or_default();
-            for sums in [&mut whole, of_pc] {
-                sums.loads += 1;
-                sums.lanes += u64::from(load.executing.count());
-                sums.faults += load.loaded.faults.iter().count() as u64;
-                sums.add(&load.costs);
+            for sums in [kinds.entry(access.kind).or_default(), rows.entry(key).or_default()] {
+                sums.accesses += 1;
+                sums.lanes += u64::from(access.executing.count());
+                sums.faults += access.loaded.faults.iter().count() as u64;
+                sums.add(&access.costs);
             }
         }
     }
     let summary = replay(trace, options).unwrap();
+    if options.selection.is_none() {
+        assert_eq!(trace.accesses().unwrap(), executed);
+    }
     let loads = &summary.counts.loads;
     assert_eq!(has_values, summary.digest.is_some() && loads.accesses > 0);
-    assert_eq!(whole, Sums::of(loads));
-    let of_loads = summary.rows.iter().filter(|row| row.kind == AccessKind::Load);
-    let expected = of_loads.map(|row| {
-        let key = (row.launch, row.pc.0, row.opcode.to_string(), row.access_bytes);
+    for kind in AccessKind::ALL {
+        let sums = kinds.remove(&kind).unwrap_or_default();
+        assert_eq!(sums, Sums::of(summary.counts.kind(kind)), "{kind:?}");
+        *all.entry(kind).or_default() += sums.accesses;
+    }
+    let expected = summary.rows.iter().map(|row| {
+        let opcode = row.opcode.to_string();
+        let key = (row.launch, row.pc.0, opcode, row.kind, row.space, row.access_bytes);
         (key, Sums::of(&row.counts))
     });
     assert_eq!(rows, expected.collect());
-    loads.accesses
 }
 
 #[test]
-fn single_loads_add_up_to_the_replay() {
+fn single_accesses_add_up_to_the_replay() {
     let memory = MemoryBuilder::new(AddressMap::default())
         .global(0, &[1; 1 << 20])
         .shared(&[2; 1 << 16])
         .build()
         .unwrap();
-    let mut all = 0;
+    let mut all = BTreeMap::new();
     for seed in 20..24 {
         let trace = open(&write(&random_items(seed, 6000)));
         for data in
             [ReplayData::Absent, ReplayData::Fill(Fill::Address), ReplayData::Image(&memory)]
         {
-            all += check(&trace, &ReplayOptions::new(data));
+            check(&trace, &ReplayOptions::new(data), &mut all);
         }
         let operations = &trace.contents().operations;
-        let chosen = operations.iter().map(|one| &*one.opcode == OPCODES[0]).collect();
-        let selection = Selection { operations: Some(chosen), ..Selection::default() };
-        all += check(
-            &trace,
-            &ReplayOptions {
-                selection: Some(&selection),
-                ..ReplayOptions::new(ReplayData::Absent)
-            },
-        );
+        for opcode in [OPCODES[0], "STG.E", "LDGSTS.E.128"] {
+            let chosen = operations.iter().map(|one| &*one.opcode == opcode).collect();
+            let selection = Selection { operations: Some(chosen), ..Selection::default() };
+            let options = ReplayOptions::new(ReplayData::Absent);
+            check(&trace, &ReplayOptions { selection: Some(&selection), ..options }, &mut all);
+        }
     }
-    assert!(all > 10_000, "{all}");
+    assert!(AccessKind::ALL.iter().all(|kind| all[kind] > 500), "{all:?}");
+    assert!(all[&AccessKind::Load] > 10_000, "{all:?}");
+}
+
+/// The replay counts such atomics apart.
+#[test]
+fn wavefronts_of_atomics_that_share_a_word_are_unknown() {
+    let lines = [
+        "0010 ffffffff 1 R2 ATOMS.ADD 2 R4 R6 4 1 0x100 0",
+        "0020 ffffffff 1 R2 ATOMS.ADD 2 R4 R6 4 1 0x100 8",
+    ];
+    let trace = open(&import_bytes(grouped(3, "", &lines)).unwrap());
+    let options = ReplayOptions::new(ReplayData::Absent);
+    let mut executor = AccessExecutor::new(&trace, &options).unwrap();
+    let block = trace.block(&trace.blocks()[0]).unwrap();
+    let mut wavefronts = |i| {
+        let access = executor.execute(&block, &block.record(i).unwrap()).unwrap();
+        (access.kind, access.costs.wavefronts())
+    };
+    assert_eq!(wavefronts(0), (AccessKind::Atomic, None));
+    assert_eq!(wavefronts(1), (AccessKind::Atomic, Some(2)));
+    let shared = replay(&trace, &options).unwrap().counts.atomics.shared.unwrap();
+    assert_eq!((shared.accesses, shared.wavefronts.sum, shared.unknown), (1, 2, 1));
+    check(&trace, &options, &mut BTreeMap::new());
+}
+
+#[test]
+fn a_copy_has_a_space_for_each_side() {
+    let lines = [
+        "0010 ffffffff 0 LDGSTS.E.128 1 R4 16 1 0x100 16",
+        "0010 ffffffff 0 LDGSTS.E.128 1 R4 16 1 0x7f0000001000 64",
+    ];
+    let trace = open(&import_bytes(grouped(3, "", &lines)).unwrap());
+    let options = ReplayOptions::new(ReplayData::Fill(Fill::Address));
+    let mut executor = AccessExecutor::new(&trace, &options).unwrap();
+    let block = trace.block(&trace.blocks()[0]).unwrap();
+    let mut sides = Vec::new();
+    for i in 0..2 {
+        let access = executor.execute(&block, &block.record(i).unwrap()).unwrap();
+        sides.push((access.space, access.costs.sectors(), access.costs.wavefronts()));
+        assert_eq!((access.kind, executor.values(0)), (AccessKind::Copy, None));
+    }
+    assert_eq!(sides, [(RowSpace::Shared, None, Some(4)), (RowSpace::Global, Some(32), None)]);
+    check(&trace, &options, &mut BTreeMap::new());
 }
 
 #[test]
 fn values_are_those_that_the_replay_digests() {
     let trace = open(&write(&random_items(25, 3000)));
     let options = ReplayOptions::new(ReplayData::Fill(Fill::Address));
-    let mut executor = LoadExecutor::new(&trace, &options).unwrap();
+    let mut executor = AccessExecutor::new(&trace, &options).unwrap();
     let mut digest = 0u64;
     for raw in trace.blocks() {
         let block = trace.block(raw).unwrap();
@@ -175,7 +228,7 @@ fn pairs_are_merged_if_that_is_asked_for() {
     for (options, wavefronts) in [(plain, 4), (merging, 2)] {
         let shared = replay(&trace, &options).unwrap().counts.loads.shared.unwrap();
         assert_eq!((shared.accesses, shared.wavefronts.sum, shared.conflicts), (1, wavefronts, 0));
-        check(&trace, &options);
+        check(&trace, &options, &mut BTreeMap::new());
     }
     assert_ne!(plain.identity(trace.content_hash()), merging.identity(trace.content_hash()));
 }

@@ -6,6 +6,7 @@ use super::contents::{ContentHash, TraceContents};
 use super::error::{Producer, TraceError};
 use super::file::{Footer, Header, RawBlock, Totals};
 use super::trace_block::{BlockBuffers, TraceBlock};
+use crate::operation::OperationKind;
 use warpload::memory::Arena;
 use warpload_binary::regular_file;
 
@@ -60,6 +61,40 @@ impl BinaryTrace {
     #[must_use]
     pub fn loads(&self) -> u64 {
         self.totals.loads
+    }
+
+    /// Counts the accesses in the trace: its loads, stores, atomics, reductions and sides of copies. Reads only blocks
+    /// that may have both copies and instructions that are no accesses, because the index counts neither.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::block`] if such a block is damaged.
+    pub fn accesses(&self) -> Result<u64, TraceError> {
+        let operations = &self.contents.operations;
+        let has_copies = operations.iter().any(|one| one.kind == OperationKind::Copy);
+        let has_others = operations
+            .iter()
+            .any(|one| matches!(one.kind, OperationKind::Transfer | OperationKind::Other));
+        let mut buffers = BlockBuffers::default();
+        let mut accesses = 0;
+        for raw in &self.blocks {
+            let known = u64::from(raw.loads) + u64::from(raw.stores) + u64::from(raw.atomics);
+            let rest = u64::from(raw.memory_records).saturating_sub(known);
+            accesses += known;
+            if !has_copies || rest == 0 {
+                continue;
+            }
+            if !has_others {
+                accesses += rest;
+                continue;
+            }
+            let block = self.block_in(raw, buffers)?;
+            for i in 0..raw.memory_records as usize {
+                let is_copy = block.record(i)?.operation().kind == OperationKind::Copy;
+                accesses += u64::from(is_copy);
+            }
+            buffers = block.into_buffers();
+        }
+        Ok(accesses)
     }
 
     /// Returns the identity of the trace: a hash of its instructions, kernels, operations and allocations. Compression

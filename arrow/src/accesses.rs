@@ -1,5 +1,5 @@
-//! [`LoadBatches`]: the loads of a trace, one batch per block. [`LoadOptions`] are its options, [`BatchError`] its
-//! errors.
+//! [`AccessBatches`]: the accesses of a trace, one batch per block. [`AccessOptions`] are its options, [`BatchError`]
+//! its errors.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -11,20 +11,20 @@ use arrow_schema::{ArrowError, SchemaRef};
 use rayon::prelude::*;
 
 use crate::block::BlockReader;
-use crate::columns::load_schema;
+use crate::columns::access_schema;
 use warpload::memory::{Fill, Window};
-use warpload_replay::{LoadExecutor, ReplayData, ReplayError, ReplayOptions, Selection};
+use warpload_replay::{AccessExecutor, ReplayData, ReplayError, ReplayOptions, Selection};
 use warpload_trace::{BinaryTrace, TraceError};
 
 /// The number of batches per thread that are made at once. They are held in memory until they are handed out.
 const BLOCKS_A_THREAD: usize = 4;
 
-/// The loads of a trace as record batches, one for each block that has loads. A batch is made on request; with several
-/// threads, a few are made ahead.
+/// The accesses of a trace as record batches, one for each block that has accesses. A batch is made on request; with
+/// several threads, a few are made ahead.
 ///
 /// Ends after the first error.
 #[derive(Debug)]
-pub struct LoadBatches<'a> {
+pub struct AccessBatches<'a> {
     trace: Arc<BinaryTrace>,
     reader: BlockReader<'a>,
     threads: usize,
@@ -36,22 +36,22 @@ pub struct LoadBatches<'a> {
     error: Option<BatchError>,
 }
 
-impl<'a> LoadBatches<'a> {
+impl<'a> AccessBatches<'a> {
     /// Creates the batches of a trace.
     ///
     /// # Errors
     /// Returns [`BatchError`] if a kernel has invalid windows and loads that need them, or if a block read to find that
     /// out is damaged. Other damage is reported when its block is read.
-    pub fn new(trace: Arc<BinaryTrace>, options: LoadOptions<'a>) -> Result<Self, BatchError> {
-        let executor = LoadExecutor::new(&trace, options.get_replay())?;
-        let schema = load_schema(&trace, &options);
+    pub fn new(trace: Arc<BinaryTrace>, options: AccessOptions<'a>) -> Result<Self, BatchError> {
+        let executor = AccessExecutor::new(&trace, options.get_replay())?;
+        let schema = access_schema(&trace, &options);
         let reader = BlockReader::new(Arc::clone(&trace), executor, schema, options.get_values());
         let threads = options.get_threads().get();
         Ok(Self { trace, reader, threads, next: 0, bytes: 0, ready: VecDeque::new(), error: None })
     }
 
-    /// Overrides the selection of loads that become rows. Shared, because the selection in the options is borrowed and
-    /// would have to outlive the batches.
+    /// Overrides the selection of accesses that become rows. Shared, because the selection in the options is borrowed
+    /// and would have to outlive the batches.
     #[must_use]
     pub fn select(mut self, selection: impl Into<Option<Arc<Selection>>>) -> Self {
         self.reader.selection = selection.into();
@@ -101,7 +101,7 @@ impl<'a> LoadBatches<'a> {
     }
 }
 
-impl Iterator for LoadBatches<'_> {
+impl Iterator for AccessBatches<'_> {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -119,23 +119,23 @@ impl Iterator for LoadBatches<'_> {
     }
 }
 
-impl RecordBatchReader for LoadBatches<'_> {
+impl RecordBatchReader for AccessBatches<'_> {
     fn schema(&self) -> SchemaRef {
         self.schema()
     }
 }
 
-/// The loads that become rows, the contents of memory, and the columns.
+/// The accesses that become rows, the contents of memory, and the columns.
 #[derive(Clone, Copy, Debug)]
-pub struct LoadOptions<'a> {
+pub struct AccessOptions<'a> {
     replay: ReplayOptions<'a>,
     has_values: bool,
     threads: NonZero<usize>,
 }
 
-impl<'a> LoadOptions<'a> {
-    /// Creates options for rows with the costs of this replay. Its data, addresses and selection of loads apply; its
-    /// shard does not.
+impl<'a> AccessOptions<'a> {
+    /// Creates options for rows with the costs of this replay. Its data, addresses and selection apply; its shard does
+    /// not.
     #[must_use]
     pub fn new(replay: ReplayOptions<'a>) -> Self {
         Self { replay, has_values: false, threads: NonZero::<usize>::MIN }
