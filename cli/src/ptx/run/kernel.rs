@@ -29,6 +29,9 @@ use crate::ptx::run::printing::Printing;
 use crate::ptx::run::watch::watched;
 use crate::ptx::run::{Pair, failed, pair};
 
+/// The most instructions in the table of text. Kernels that compilers write have fewer.
+const MAX_ROWS: usize = 200;
+
 /// How a kernel is launched; with none of these options the loads of a function are executed one by one.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Kernels")]
@@ -350,7 +353,7 @@ impl KernelArguments {
                 output.line(note)?;
             }
             show(&result, &kernel, &memory, output)?;
-            let rows = TableRows { order: TableOrder::Pc, most: None };
+            let rows = TableRows { order: TableOrder::Pc, most: Some(MAX_ROWS) };
             output.text(&access_table(&summary, rows))?;
         }
         if let Some(message) = limit {
