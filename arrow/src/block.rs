@@ -59,8 +59,8 @@ impl<'a> BlockReader<'a> {
         }
         let block = trace.block(raw)?;
         let mut places = block.places();
-        let mut columns = Columns::new(raw.memory_records as usize, self.has_values);
-        for i in 0..raw.memory_records as usize {
+        let mut columns = Columns::new(raw.records as usize, self.has_values);
+        for i in 0..raw.records as usize {
             let record = block.record(i)?;
             if columns.push(&block, &mut places, &record, &mut executor) {
                 let opcode = keys.get(usize::from(record.operation)).copied();
@@ -127,7 +127,7 @@ impl Columns {
         executor: &mut AccessExecutor<'_>,
     ) -> bool {
         let Some(access) = executor.execute(block, record) else { return false };
-        self.record.push(block.raw().first_record + u64::from(record.index));
+        self.record.push(block.raw().first_instruction + u64::from(record.index));
         let WarpPosition { cta, warp, .. } = places.place(record.index);
         self.cta.push(cta);
         self.warp.push(warp.map(|warp| [warp]));

@@ -120,7 +120,7 @@ fn show_trace(
     }
     output.line(format_args!(
         "instructions {}, loads {}, storage blocks {}, allocations {}",
-        overview.records, overview.loads, overview.blocks, overview.allocations
+        overview.instructions, overview.loads, overview.blocks, overview.allocations
     ))?;
     output.line(format_args!("content hash {}", overview.content_hash))?;
     output.line(format_args!("opcodes {}", opcode_lines(&overview.opcodes)))?;
@@ -132,10 +132,10 @@ fn show_trace(
         }
     }
     for kernel in &overview.kernels {
-        let KernelOverview { name, grid, block, records, loads, .. } = *kernel;
+        let KernelOverview { name, grid, block, instructions, loads, .. } = *kernel;
         let name = if name.is_empty() { "without a name".to_owned() } else { cell(name) };
         output.line(format_args!(
-            "kernel {name}: grid {}, block {}, instructions {records}, loads {loads}",
+            "kernel {name}: grid {}, block {}, instructions {instructions}, loads {loads}",
             dimensions(grid),
             dimensions(block)
         ))?;

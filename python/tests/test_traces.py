@@ -113,7 +113,7 @@ def test_what_a_trace_is(command, traces) -> None:
         known = json.loads(command("info", "--format", "json", traces / name).stdout)
         assert trace.contents == known
         assert len(trace) == accesses(trace.replay()) > known["loads"] > 0
-        assert f": {len(trace)} accesses of {known['records']} records" in repr(trace) and name in repr(trace)
+        assert f": {len(trace)} accesses of {known['instructions']} instructions" in repr(trace) and name in repr(trace)
 
 
 def test_a_replay_shows_what_matters(traces) -> None:

@@ -50,7 +50,7 @@ impl<'e> Executed<'e> {
             lanes,
             loaded,
             has_addresses: traced.has_addresses(),
-            instruction: block.raw().first_record + u64::from(traced.index),
+            instruction: block.raw().first_instruction + u64::from(traced.index),
             map,
             rules,
         }

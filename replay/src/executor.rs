@@ -47,7 +47,7 @@ use warpload_trace::binary::{BinaryTrace, MemoryRecord, TraceBlock};
 /// let mut found = Vec::new();
 /// for raw in trace.blocks() {
 ///     let block = trace.block(raw)?;
-///     for i in 0..raw.memory_records as usize {
+///     for i in 0..raw.records as usize {
 ///         // `None` for instructions that are not replayed.
 ///         let Some(access) = executor.execute(&block, &block.record(i)?) else { continue };
 ///         found.push((access.kind, access.costs.sectors(), access.costs.wavefronts()));

@@ -111,8 +111,7 @@ impl<'a> Walk<'a> {
         options: &ReplayOptions<'a>,
     ) -> Result<Self, ReplayError> {
         let shard = options.shard.unwrap_or(Shard::WHOLE);
-        let of_shard =
-            |block: &RawBlock| Some((*block, shard.of_block(block, trace.memory_records())?));
+        let of_shard = |block: &RawBlock| Some((*block, shard.of_block(block, trace.records())?));
         Ok(Self {
             trace,
             options: *options,
@@ -192,7 +191,7 @@ fn find_generic(trace: &BinaryTrace) -> Result<Vec<bool>, TraceError> {
             continue;
         };
         let block = trace.block(raw)?;
-        for i in 0..raw.memory_records as usize {
+        for i in 0..raw.records as usize {
             let operation = block.record(i)?.operation();
             if needs_windows(operation) {
                 *known = true;

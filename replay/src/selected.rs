@@ -133,8 +133,7 @@ impl Counters {
             trace.blocks().iter().filter(|raw| allows(&selection.kernels, raw.kernel as usize));
         // No block fails here, because all of them have been replayed.
         for block in of_kernels.filter_map(|raw| trace.block(raw).ok()) {
-            let records =
-                (0..block.raw().memory_records as usize).filter_map(|i| block.record(i).ok());
+            let records = (0..block.raw().records as usize).filter_map(|i| block.record(i).ok());
             for record in records {
                 let operation = usize::from(record.operation);
                 if is_counted(record.operation().kind) && allows(&selection.operations, operation) {

@@ -110,8 +110,8 @@ impl<'b, 't> Worker<'b, 't> {
     fn pass(&mut self, part: &Range<usize>) -> Result<(), TraceError> {
         let raw = self.block.raw();
         let from = if part.start == 0 { 0 } else { self.block.record(part.start)?.index };
-        let to = if part.end == raw.memory_records as usize {
-            raw.records
+        let to = if part.end == raw.records as usize {
+            raw.instructions
         } else {
             self.block.record(part.end)?.index
         };
@@ -158,7 +158,7 @@ impl<'b, 't> Worker<'b, 't> {
         }
         let served = self.count(traced, &access, memory.map());
         if has_values && traced.has_addresses() {
-            let instruction = self.block.raw().first_record + u64::from(traced.index);
+            let instruction = self.block.raw().first_instruction + u64::from(traced.index);
             self.digest(instruction, operation);
             // Only an image has the program's data; a fill is made up.
             if let ReplayData::Image(_) = self.options.data {

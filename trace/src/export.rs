@@ -50,7 +50,7 @@ pub fn export_jsonl(
     for raw in trace.blocks() {
         export.select(raw)?;
         let block = trace.block_in(raw, buffers)?;
-        for i in 0..raw.memory_records as usize {
+        for i in 0..raw.records as usize {
             let record = block.record(i)?;
             export.record(&block, &record)?;
         }
@@ -58,7 +58,7 @@ pub fn export_jsonl(
         buffers = block.into_buffers();
     }
     let kernels = trace.contents().kernels.len();
-    export.kernels_up_to(kernels, trace.records())
+    export.kernels_up_to(kernels, trace.instructions())
 }
 
 struct Export<'t, W> {
@@ -197,7 +197,7 @@ impl<W: Write> Export<'_, W> {
             windows: None,
             address_bits: DEFAULT_ADDRESS_BITS,
             allocations,
-            records: self.trace.records(),
+            records: self.trace.instructions(),
             complete: contents.complete.then_some(true),
             notes,
         };
@@ -224,10 +224,10 @@ impl<W: Write> Export<'_, W> {
         }
         self.current = Some(kernel);
         if kernel < self.begun {
-            let record = raw.first_record;
+            let record = raw.first_instruction;
             return self.json(&ContinuedLine { kernel, record, continued: true });
         }
-        self.kernels_up_to(kernel + 1, raw.first_record)
+        self.kernels_up_to(kernel + 1, raw.first_instruction)
     }
 
     /// Writes the missing lines of kernels before number `end`.
@@ -275,7 +275,7 @@ impl<W: Write> Export<'_, W> {
         let line = &mut self.line;
         line.clear();
         line.extend_from_slice(b"{\"record\":");
-        decimal(line, block.raw().first_record + u64::from(record.index));
+        decimal(line, block.raw().first_instruction + u64::from(record.index));
         line.extend_from_slice(b",\"kind\":\"");
         line.extend_from_slice(kind_name(operation.kind).as_bytes());
         line.extend_from_slice(b"\",\"cta\":");

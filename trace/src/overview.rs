@@ -24,7 +24,7 @@ pub struct TraceOverview<'t> {
     /// The hash of the contents, independent of the compression.
     pub content_hash: String,
     /// The number of instructions.
-    pub records: u64,
+    pub instructions: u64,
     /// The number of loads.
     pub loads: u64,
     /// The number of storage blocks.
@@ -82,7 +82,7 @@ pub struct KernelOverview<'t> {
     /// The threads of a block; zeros if the trace does not say.
     pub block: [u32; 3],
     /// The number of its instructions.
-    pub records: u64,
+    pub instructions: u64,
     /// The number of its loads.
     pub loads: u64,
 }
@@ -98,13 +98,13 @@ impl BinaryTrace {
                 name: &known.name,
                 grid: known.grid,
                 block: known.block,
-                records: 0,
+                instructions: 0,
                 loads: 0,
             })
             .collect();
         for block in self.blocks() {
             if let Some(kernel) = kernels.get_mut(block.kernel as usize) {
-                kernel.records += u64::from(block.records);
+                kernel.instructions += u64::from(block.instructions);
                 kernel.loads += u64::from(block.loads);
             }
         }
@@ -115,7 +115,7 @@ impl BinaryTrace {
             notes: &contents.notes,
             complete: contents.complete.then_some(true),
             content_hash: self.content_hash().to_string(),
-            records: self.records(),
+            instructions: self.instructions(),
             loads: self.loads(),
             blocks: self.blocks().len(),
             opcodes: opcodes(contents),

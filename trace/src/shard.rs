@@ -77,12 +77,12 @@ impl Shard {
     #[must_use]
     pub fn of_block(self, block: &RawBlock, all: u64) -> Option<std::ops::Range<usize>> {
         let part = self.records(all);
-        let first = block.first_memory_record;
-        if block.memory_records == 0 {
+        let first = block.first_record;
+        if block.records == 0 {
             return self.has_place(first, all).then_some(0..0);
         }
         let start = part.start.max(first);
-        let end = part.end.min(first + u64::from(block.memory_records));
+        let end = part.end.min(first + u64::from(block.records));
         (start < end).then(|| (start - first) as usize..(end - first) as usize)
     }
 }
@@ -92,9 +92,9 @@ impl Shard {
 /// without instructions at a place of the shard, so that each of these is in exactly one.
 #[must_use]
 pub fn kernels_of_shard(trace: &BinaryTrace, shard: Shard) -> Vec<usize> {
-    let all = trace.memory_records();
+    let all = trace.records();
     let blocks = trace.blocks();
-    let end = |block: &RawBlock| block.first_memory_record + u64::from(block.memory_records);
+    let end = |block: &RawBlock| block.first_record + u64::from(block.records);
     // For each kernel, the first memory instruction of a later one. A kernel without instructions lies there.
     let kernels = trace.contents().kernels.len();
     let mut next = vec![u64::MAX; kernels];
@@ -102,7 +102,7 @@ pub fn kernels_of_shard(trace: &BinaryTrace, shard: Shard) -> Vec<usize> {
     for block in blocks {
         let kernel = block.kernel as usize;
         let Some(place) = next.get_mut(kernel) else { continue };
-        *place = block.first_memory_record.min(*place);
+        *place = block.first_record.min(*place);
         is_empty[kernel] = false;
         is_own[kernel] |= shard.of_block(block, all).is_some();
     }

@@ -85,7 +85,7 @@ fn expected(trace: &BinaryTrace) -> Vec<Row> {
     let mut rows = Vec::new();
     for raw in trace.blocks() {
         let block = trace.block(raw).unwrap();
-        for i in 0..raw.memory_records as usize {
+        for i in 0..raw.records as usize {
             let record = block.record(i).unwrap();
             let operation = record.operation();
             let Some(kind) = AccessKind::of(operation) else { continue };
@@ -97,7 +97,7 @@ fn expected(trace: &BinaryTrace) -> Vec<Row> {
                 _ => operation.space_name(),
             };
             rows.push(Row {
-                record: raw.first_record + u64::from(record.index),
+                record: raw.first_instruction + u64::from(record.index),
                 kernel: raw.kernel,
                 cta: [0, 1, 2].map(|i| place.cta.map(|cta| cta[i])),
                 warp: place.warp,
@@ -387,7 +387,7 @@ fn values_are_those_of_the_trace_or_of_the_fill() {
         let mut found = found.iter().flat_map(values);
         for raw in trace.blocks() {
             let block = trace.block(raw).unwrap();
-            for i in 0..raw.memory_records as usize {
+            for i in 0..raw.records as usize {
                 let record = block.record(i).unwrap();
                 let Some(kind) = AccessKind::of(record.operation()) else { continue };
                 let row = found.next().expect("a row of each access");

@@ -43,7 +43,7 @@ fn a_damaged_block_is_an_error_after_the_rows_before_it() {
     for threads in [1, 2] {
         let (rows, error) = read(&trace, threads);
         // All of its memory instructions are accesses.
-        assert_eq!(rows, blocks[0].memory_records as usize);
+        assert_eq!(rows, blocks[0].records as usize);
         let offset = match error {
             Some(BatchError::Trace(TraceError::Damaged { offset, .. })) => offset,
             other => panic!("{other:?}"),

@@ -121,10 +121,10 @@ class Trace:
         if self._open is None:
             return f"Trace({self.path!r}: closed)"
         kernels = len(self.contents["kernels"])
-        records = self.contents["records"]
+        instructions = self.contents["instructions"]
         plural = "" if kernels == 1 else "s"
         return (
-            f"Trace({self.path!r}: {len(self)} accesses of {records} records, {kernels} kernel{plural})"
+            f"Trace({self.path!r}: {len(self)} accesses of {instructions} instructions, {kernels} kernel{plural})"
         )
 
     @shows(AccessOptions)

@@ -70,7 +70,7 @@ fn check(trace: &BinaryTrace, options: &ReplayOptions<'_>, all: &mut BTreeMap<Ac
     let (mut executed, mut has_values) = (0, false);
     for raw in trace.blocks() {
         let block = trace.block(raw).unwrap();
-        for i in 0..raw.memory_records as usize {
+        for i in 0..raw.records as usize {
             let record = block.record(i).unwrap();
             let operation = record.operation();
             let Some(access) = executor.execute(&block, &record) else { continue };
@@ -197,10 +197,10 @@ fn values_are_those_that_the_replay_digests() {
     let mut digest = 0u64;
     for raw in trace.blocks() {
         let block = trace.block(raw).unwrap();
-        for i in 0..raw.memory_records as usize {
+        for i in 0..raw.records as usize {
             let record = block.record(i).unwrap();
             let Some(load) = executor.execute(&block, &record) else { continue };
-            let number = raw.first_record + u64::from(record.index);
+            let number = raw.first_instruction + u64::from(record.index);
             for register in 0..4 {
                 let Some(values) = executor.values(register) else { continue };
                 for lane in load.executing {

@@ -94,7 +94,7 @@ fn samples_have_the_counts_of_the_model() {
 fn a_file_without_memory_accesses_says_so() {
     let trace = import_file(&file("cutracer-reg_trace_sample.ndjson.zst"), 1).unwrap();
     let trace = open(&trace);
-    assert_eq!(trace.records(), 0);
+    assert_eq!(trace.instructions(), 0);
     let notes = &trace.contents().notes;
     assert!(notes[0].starts_with("no memory access in the source"), "{notes:?}");
 }
@@ -180,7 +180,7 @@ fn what_is_skipped_is_counted() {
         ],
     );
     let trace = open(&import_bytes(text).unwrap());
-    assert_eq!((trace.records(), trace.loads(), skipped(&trace)), (12, 3, (2, 2)));
+    assert_eq!((trace.instructions(), trace.loads(), skipped(&trace)), (12, 3, (2, 2)));
     assert_eq!((loads(&trace)[2].record, loads(&trace)[2].pc), (11, 0x70));
     let counts = summary(&trace, None).unwrap().counts;
     assert_eq!(counts.not_replayed, [("LDTM".into(), 1)].into());

@@ -57,9 +57,9 @@ fn numbers_that_a_block_does_not_have_are_errors() {
     for change in [
         |raw: &mut RawBlock| raw.offset = u64::MAX,
         |raw: &mut RawBlock| raw.length = u32::MAX,
-        |raw: &mut RawBlock| raw.memory_records = u32::MAX,
         |raw: &mut RawBlock| raw.records = u32::MAX,
-        |raw: &mut RawBlock| raw.records = 0,
+        |raw: &mut RawBlock| raw.instructions = u32::MAX,
+        |raw: &mut RawBlock| raw.instructions = 0,
         |raw: &mut RawBlock| raw.loads = 0,
         |raw: &mut RawBlock| raw.stores = 1,
         |raw: &mut RawBlock| raw.atomics = u32::MAX,

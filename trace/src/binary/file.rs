@@ -9,7 +9,7 @@ use super::contents::{
 };
 use super::error::{Producer, TraceError};
 use super::format::{
-    HEADER_BYTES, KNOWN_FOOTER_COLUMNS, MAGIC, MAX_BLOCK_MEMORY_RECORDS, MAX_BLOCK_RECORDS,
+    HEADER_BYTES, KNOWN_FOOTER_COLUMNS, MAGIC, MAX_BLOCK_INSTRUCTIONS, MAX_BLOCK_RECORDS,
     MAX_RECORDS_FOR_BYTE, VERSION, footer,
 };
 
@@ -83,17 +83,17 @@ pub struct RawBlock {
     /// The offset of the block, in bytes from the start of the file.
     pub offset: u64,
     /// The index of the block's first instruction in the whole trace.
-    pub first_record: u64,
+    pub first_instruction: u64,
     /// The number of memory instructions before the block.
-    pub first_memory_record: u64,
+    pub first_record: u64,
     /// Its length in bytes.
     pub length: u32,
     /// Its CRC-32.
     pub crc: u32,
     /// The number of its instructions, with and without memory operands.
-    pub records: u32,
+    pub instructions: u32,
     /// The number of its memory instructions.
-    pub memory_records: u32,
+    pub records: u32,
     /// Its kernel's index in [`TraceContents::kernels`].
     pub kernel: u32,
     /// The number of its loads.
@@ -107,8 +107,8 @@ pub struct RawBlock {
 /// Counts of a whole trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Totals {
+    pub(super) instructions: u64,
     pub(super) records: u64,
-    pub(super) memory_records: u64,
     pub(super) loads: u64,
 }
 
@@ -131,8 +131,8 @@ impl Footer {
         let column = |field: fn(&RawBlock) -> u32| blocks.iter().map(field).collect::<Vec<_>>();
         writer.counted(footer::LENGTH, &column(|row| row.length))?;
         writer.unsigned(footer::CRC, &column(|row| row.crc))?;
-        writer.unsigned(footer::INSTRUCTIONS, &column(|row| row.records))?;
-        writer.unsigned(footer::RECORDS, &column(|row| row.memory_records))?;
+        writer.unsigned(footer::INSTRUCTIONS, &column(|row| row.instructions))?;
+        writer.unsigned(footer::RECORDS, &column(|row| row.records))?;
         writer.unsigned(footer::KERNEL, &column(|row| row.kernel))?;
         writer.unsigned(footer::LOADS, &column(|row| row.loads))?;
         writer.unsigned(footer::STORES, &column(|row| row.stores))?;
@@ -177,8 +177,8 @@ impl Footer {
         let last = self.blocks.last();
         let end = |of: fn(&RawBlock) -> u64| last.map_or(0, of);
         Totals {
+            instructions: end(|row| row.first_instruction + u64::from(row.instructions)),
             records: end(|row| row.first_record + u64::from(row.records)),
-            memory_records: end(|row| row.first_memory_record + u64::from(row.memory_records)),
             loads: self.blocks.iter().map(|row| u64::from(row.loads)).sum(),
         }
     }
@@ -211,8 +211,8 @@ fn read_index(
     let columns: [(u8, Field); 8] = [
         (footer::LENGTH, |row| &mut row.length),
         (footer::CRC, |row| &mut row.crc),
-        (footer::INSTRUCTIONS, |row| &mut row.records),
-        (footer::RECORDS, |row| &mut row.memory_records),
+        (footer::INSTRUCTIONS, |row| &mut row.instructions),
+        (footer::RECORDS, |row| &mut row.records),
         (footer::KERNEL, |row| &mut row.kernel),
         (footer::LOADS, |row| &mut row.loads),
         (footer::STORES, |row| &mut row.stores),
@@ -226,20 +226,20 @@ fn read_index(
     }
     let mut next = blank;
     for (i, row) in blocks.iter_mut().enumerate() {
-        (row.offset, row.first_record) = (next.offset, next.first_record);
-        row.first_memory_record = next.first_memory_record;
-        let RawBlock { records, memory_records, loads, stores, atomics, .. } = *row;
+        (row.offset, row.first_instruction) = (next.offset, next.first_instruction);
+        row.first_record = next.first_record;
+        let RawBlock { instructions, records, loads, stores, atomics, .. } = *row;
         let of_kinds = u64::from(loads) + u64::from(stores) + u64::from(atomics);
         let is_consistent = row.length > 0
-            && records <= MAX_BLOCK_RECORDS
-            && memory_records as usize <= MAX_BLOCK_MEMORY_RECORDS
-            && memory_records <= records
-            && of_kinds <= u64::from(memory_records)
+            && instructions <= MAX_BLOCK_INSTRUCTIONS
+            && records as usize <= MAX_BLOCK_RECORDS
+            && records <= instructions
+            && of_kinds <= u64::from(records)
             && (row.kernel as usize) < kernels;
-        if memory_records as usize > (row.length as usize).saturating_mul(MAX_RECORDS_FOR_BYTE) {
+        if records as usize > (row.length as usize).saturating_mul(MAX_RECORDS_FOR_BYTE) {
             let length = row.length;
             return Err(format!(
-                "row {i} of the block index has {memory_records} memory instructions in {length} bytes; expected at \
+                "row {i} of the block index has {records} memory instructions in {length} bytes; expected at \
                  most {MAX_RECORDS_FOR_BYTE} for each"
             ));
         }
@@ -247,8 +247,8 @@ fn read_index(
             return Err(format!("row {i} of the block index is inconsistent"));
         }
         next.offset += u64::from(row.length);
+        next.first_instruction += u64::from(instructions);
         next.first_record += u64::from(records);
-        next.first_memory_record += u64::from(memory_records);
     }
     Ok(blocks)
 }

@@ -8,9 +8,9 @@ pub const VERSION: u32 = 3;
 pub const HEADER_BYTES: usize = 52;
 
 /// The maximum number of memory instructions in a block.
-pub const MAX_BLOCK_MEMORY_RECORDS: usize = 4096;
+pub const MAX_BLOCK_RECORDS: usize = 4096;
 /// The maximum number of instructions in a block, with and without memory operands.
-pub const MAX_BLOCK_RECORDS: u32 = 0xffff;
+pub const MAX_BLOCK_INSTRUCTIONS: u32 = 0xffff;
 
 /// The maximum number of memory instructions for each byte of a block. Without columns a block has one byte, and it could
 /// claim as many as any other: work would not be proportional to the file.

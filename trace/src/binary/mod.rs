@@ -23,7 +23,7 @@ pub use self::contents::{
 };
 pub use self::error::{Producer, TraceError};
 pub use self::file::RawBlock;
-pub use self::format::{HEADER_BYTES, MAGIC, MAX_BLOCK_MEMORY_RECORDS, MAX_BLOCK_RECORDS, VERSION};
+pub use self::format::{HEADER_BYTES, MAGIC, MAX_BLOCK_INSTRUCTIONS, MAX_BLOCK_RECORDS, VERSION};
 pub use self::reader::BinaryTrace;
 pub(crate) use self::record::BlockBuilder;
 pub use self::record::{NewRecord, RecordAddresses, WarpPosition};

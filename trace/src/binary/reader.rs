@@ -47,14 +47,14 @@ impl BinaryTrace {
 
     /// Returns the number of instructions in the trace, with and without memory operands.
     #[must_use]
-    pub fn records(&self) -> u64 {
-        self.totals.records
+    pub fn instructions(&self) -> u64 {
+        self.totals.instructions
     }
 
     /// Returns the number of memory instructions.
     #[must_use]
-    pub fn memory_records(&self) -> u64 {
-        self.totals.memory_records
+    pub fn records(&self) -> u64 {
+        self.totals.records
     }
 
     /// Returns the number of loads in the trace.
@@ -78,7 +78,7 @@ impl BinaryTrace {
         let mut accesses = 0;
         for raw in &self.blocks {
             let known = u64::from(raw.loads) + u64::from(raw.stores) + u64::from(raw.atomics);
-            let rest = u64::from(raw.memory_records).saturating_sub(known);
+            let rest = u64::from(raw.records).saturating_sub(known);
             accesses += known;
             if !has_copies || rest == 0 {
                 continue;
@@ -88,7 +88,7 @@ impl BinaryTrace {
                 continue;
             }
             let block = self.block_in(raw, buffers)?;
-            for i in 0..raw.memory_records as usize {
+            for i in 0..raw.records as usize {
                 let is_copy = block.record(i)?.operation().kind == OperationKind::Copy;
                 accesses += u64::from(is_copy);
             }

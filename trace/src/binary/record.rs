@@ -2,7 +2,7 @@
 //! [`WarpPosition`] of the instructions, and [`BlockBuilder`], which fills blocks.
 
 use super::block::{AddressForm, BlockRecords, RareFields, RecordRow, flag};
-use super::format::{MAX_BLOCK_MEMORY_RECORDS, MAX_BLOCK_RECORDS};
+use super::format::{MAX_BLOCK_INSTRUCTIONS, MAX_BLOCK_RECORDS};
 use crate::operation::{MemoryOperation, OperationKind};
 use warpload::lane::LaneMask;
 
@@ -125,7 +125,7 @@ impl BlockRecords {
         self.count
     }
 
-    pub(crate) fn memory_records(&self) -> usize {
+    pub(crate) fn records(&self) -> usize {
         self.rows.len()
     }
 
@@ -252,7 +252,7 @@ impl BlockBuilder {
 
     /// Counts up to `count` instructions without a memory operand, as many as the block has room for. Returns how many.
     pub(crate) fn skip_up_to(&mut self, count: u64) -> (u64, Option<BlockRecords>) {
-        let room = MAX_BLOCK_RECORDS - self.block.count;
+        let room = MAX_BLOCK_INSTRUCTIONS - self.block.count;
         let skipped = u32::try_from(count).map_or(room, |count| count.min(room));
         self.block.count += skipped;
         (skipped.into(), self.full())
@@ -273,10 +273,11 @@ impl BlockBuilder {
     ) -> (u32, Option<BlockRecords>) {
         let BlockRecords { rows, count, runs, .. } = segment;
         let (start, first) = (self.block.count, rows.partition_point(|row| row.index < from));
-        let last = rows.get(first + (MAX_BLOCK_MEMORY_RECORDS - self.block.rows.len() - 1));
-        let to = last.map_or(*count, |row| row.index + 1).min(from + (MAX_BLOCK_RECORDS - start));
+        let last = rows.get(first + (MAX_BLOCK_RECORDS - self.block.rows.len() - 1));
+        let to =
+            last.map_or(*count, |row| row.index + 1).min(from + (MAX_BLOCK_INSTRUCTIONS - start));
         if self.block.rows.is_empty() {
-            self.block.rows.reserve(MAX_BLOCK_MEMORY_RECORDS);
+            self.block.rows.reserve(MAX_BLOCK_RECORDS);
         }
         let begun = runs.partition_point(|(at, _)| *at < from);
         let mut places = runs.iter().skip(begun).peekable();
@@ -309,7 +310,7 @@ impl BlockBuilder {
 
     fn full(&mut self) -> Option<BlockRecords> {
         let BlockRecords { count, rows, .. } = &self.block;
-        let is_full = *count == MAX_BLOCK_RECORDS || rows.len() == MAX_BLOCK_MEMORY_RECORDS;
+        let is_full = *count == MAX_BLOCK_INSTRUCTIONS || rows.len() == MAX_BLOCK_RECORDS;
         if is_full { self.close() } else { None }
     }
 

@@ -7,7 +7,7 @@ use super::column::{ChunkError, Signed};
 use super::contents::TraceContents;
 use super::error::TraceError;
 use super::file::RawBlock;
-use super::format::{MAX_BLOCK_MEMORY_RECORDS, MAX_BLOCK_RECORDS};
+use super::format::{MAX_BLOCK_INSTRUCTIONS, MAX_BLOCK_RECORDS};
 use super::reader::BinaryTrace;
 use super::record::WarpPosition;
 use crate::operation::MemoryOperation;
@@ -79,11 +79,11 @@ impl<'t> TraceBlock<'t> {
         let bytes = trace.block_bytes(&raw).filter(|bytes| crc32fast::hash(bytes) == raw.crc);
         let bytes = bytes.ok_or(TraceError::Damaged { part: name, offset })?;
         let malformed = |message| TraceError::Malformed { part: name, offset, message };
-        let size = BlockSize { instructions: raw.records, records: raw.memory_records as usize };
+        let size = BlockSize { instructions: raw.instructions, records: raw.records as usize };
         // Rows of the index are checked already, but a caller can pass one of its own.
-        if size.records > MAX_BLOCK_MEMORY_RECORDS
-            || raw.memory_records > raw.records
-            || raw.records > MAX_BLOCK_RECORDS
+        if size.records > MAX_BLOCK_RECORDS
+            || raw.records > raw.instructions
+            || raw.instructions > MAX_BLOCK_INSTRUCTIONS
         {
             return Err(malformed("more instructions than a block may have".to_owned()));
         }

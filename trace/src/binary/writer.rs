@@ -67,8 +67,8 @@ impl BlockWriter {
         operations: &[MemoryOperation],
     ) -> io::Result<EncodedBlock> {
         let mut row = RawBlock {
-            records: block.count,
-            memory_records: block.rows.len() as u32,
+            instructions: block.count,
+            records: block.rows.len() as u32,
             kernel,
             ..RawBlock::default()
         };
@@ -82,10 +82,10 @@ impl BlockWriter {
             }
         }
         self.encoder.write(block, &mut self.chunks)?;
-        let numbers = [kernel.into(), row.records.into(), row.memory_records.into()];
+        let numbers = [kernel.into(), row.instructions.into(), row.records.into()];
         let hash = self.chunks.hash_with(&numbers);
         let mut bytes = Vec::new();
-        let least = (row.memory_records as usize).div_ceil(MAX_RECORDS_FOR_BYTE);
+        let least = (row.records as usize).div_ceil(MAX_RECORDS_FOR_BYTE);
         self.chunks.finish_with(least, &mut bytes);
         (row.length, row.crc) = (bytes.len() as u32, crc32fast::hash(&bytes));
         Ok(EncodedBlock { bytes, hash, row })
@@ -307,8 +307,8 @@ impl<W: Write + Seek> TraceWriter<W> {
             row.offset = HEADER_BYTES as u64;
             if let Some(last) = self.footer.blocks.last() {
                 row.offset = last.offset + u64::from(last.length);
+                row.first_instruction = last.first_instruction + u64::from(last.instructions);
                 row.first_record = last.first_record + u64::from(last.records);
-                row.first_memory_record = last.first_memory_record + u64::from(last.memory_records);
             }
             self.hashes.extend(hash.0);
             self.footer.blocks.push(row);

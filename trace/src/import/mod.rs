@@ -161,7 +161,7 @@ impl<'w, 'i, W: Write + Seek> Import<'w, 'i, W> {
                 })
             }
             ImportItem::Block(kernel, mut block) => {
-                self.shared.records += block.memory_records() as u64;
+                self.shared.records += block.records() as u64;
                 self.renumber(&mut block)?;
                 let kernel = self.number_of(kernel);
                 self.writer.append(kernel, block).map_err(failed)
@@ -288,7 +288,7 @@ mod tests {
         };
         let bytes = imported(b"made up:\nLDG.E\nSTS\nLDG.E\n").expect("a trace");
         let trace = BinaryTrace::new(bytes.into()).expect("a trace");
-        assert_eq!((trace.records(), trace.loads()), (3, 2));
+        assert_eq!((trace.instructions(), trace.loads()), (3, 2));
         let unknown = imported(b"unknown").expect_err("no format").to_string();
         assert!(unknown.contains(", a kernelslist.g of Accel-Sim or a made-up trace"), "{unknown}");
     }

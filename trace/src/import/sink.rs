@@ -9,7 +9,7 @@ use super::error::ImportError;
 use super::interner::{InternedOperation, Interner, NameError, Refused};
 use super::text::FoundCount;
 use crate::binary::{
-    BlockBuilder, BlockRecords, Kernel, MAX_BLOCK_RECORDS, NewRecord, WarpPosition,
+    BlockBuilder, BlockRecords, Kernel, MAX_BLOCK_INSTRUCTIONS, NewRecord, WarpPosition,
 };
 
 /// The limit for bytes in open blocks, checked when the current kernel changes.
@@ -205,7 +205,7 @@ impl<'s> Sink<'s> {
     /// Counts instructions without a memory operand that have no line of their own before line `line`.
     pub(super) fn skip(&mut self, mut count: u64, line: u64) -> Result<(), ImportError> {
         // A smaller number cannot fill a block by itself and needs no limit.
-        if count >= u64::from(MAX_BLOCK_RECORDS) {
+        if count >= u64::from(MAX_BLOCK_INSTRUCTIONS) {
             (self.emit)(ImportItem::Unlisted { count, line, before: self.found.get() })?;
         }
         while count > 0 {

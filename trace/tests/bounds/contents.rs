@@ -160,6 +160,6 @@ fn records_need_bytes() {
     let bytes = writer.finish().unwrap().into_inner();
     let trace = BinaryTrace::new(Arena::from(bytes)).unwrap();
     let [block] = trace.blocks() else { unreachable!("one block") };
-    assert_eq!((block.memory_records, block.length), (4096, 32));
+    assert_eq!((block.records, block.length), (4096, 32));
     assert_eq!(trace.block(block).unwrap().record(4095).unwrap().mask, LaneMask::ALL);
 }

@@ -168,10 +168,10 @@ fn launches_that_alternate() {
     assert!(mib(peak) < 64, "{} MiB", mib(peak));
     let trace = BinaryTrace::new(Arena::from(result.unwrap())).unwrap();
     assert_eq!(trace.contents().kernels.len(), launches);
-    assert_eq!(trace.records(), (rounds * launches) as u64);
+    assert_eq!(trace.instructions(), (rounds * launches) as u64);
     let mut records = vec![0; launches];
     for block in trace.blocks() {
-        records[block.kernel as usize] += block.records;
+        records[block.kernel as usize] += block.instructions;
     }
     assert!(records.iter().all(|count| *count == rounds as u32));
 }
@@ -361,7 +361,7 @@ fn instructions_without_a_line() {
         let (result, peak) = import_of(&format!("{name}\n"));
         assert!(mib(peak) < 24, "{name}: {} MiB", mib(peak));
         let trace = BinaryTrace::new(Arena::from(result.unwrap())).unwrap();
-        assert!(trace.records() >= 1 << 32);
+        assert!(trace.instructions() >= 1 << 32);
     }
     write("too-many.trace", &export((1 << 32) + 1, &[]));
     write("huge.trace", &export(u64::MAX, &[7, 1 << 40, u64::MAX - 1]));

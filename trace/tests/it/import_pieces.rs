@@ -89,7 +89,7 @@ fn blocks_do_not_depend_on_pieces() {
     let (imported, expected) = (open(&bytes), expected.writer.finish().unwrap().into_inner());
     let expected = open(&expected);
     assert_eq!(imported.contents().operations, expected.contents().operations);
-    assert_eq!(imported.records(), 180_000);
+    assert_eq!(imported.instructions(), 180_000);
     let (blocks, others) = (imported.blocks(), expected.blocks());
     assert!(blocks.len() > 3 && blocks == others);
     // What is between the header and the contents: all blocks.

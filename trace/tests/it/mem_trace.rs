@@ -46,7 +46,7 @@ fn a_log() {
     ]
     .concat();
     let trace = read(&text);
-    assert_eq!((trace.records(), trace.loads(), skipped(&trace)), (6, 4, (1, 1)));
+    assert_eq!((trace.instructions(), trace.loads(), skipped(&trace)), (6, 4, (1, 1)));
     assert_eq!(names(&trace), ["f(a - b)", "g", "grid launch 2"]);
     let Kernel { grid, block, header, .. } = &trace.contents().kernels[0];
     assert_eq!((grid, block), (&[98, 1, 1], &[1024, 1, 1]));
@@ -88,7 +88,7 @@ fn messages_after_text_on_the_same_line() {
         "LDG.E - not a MEMTRACE:record\n".to_owned(),
     ];
     let trace = read(&text.concat());
-    assert_eq!((trace.records(), trace.loads()), (2, 2));
+    assert_eq!((trace.instructions(), trace.loads()), (2, 2));
     assert_eq!(names(&trace), ["f"]);
     assert_eq!(trace.contents().notes.len(), 2);
     // Messages that are not known, also before a record, and a record that the next one broke off.
@@ -97,7 +97,7 @@ fn messages_after_text_on_the_same_line() {
     let unknown = "MEMTRACE: kernel f captured".to_owned();
     let both = unknown.clone() + &log_line(0, "LDG.E", 0x100, 1);
     let trace = read(&[text.concat(), unknown, "\n".to_owned(), both, broken].concat());
-    assert_eq!((trace.records(), trace.loads()), (4, 4));
+    assert_eq!((trace.instructions(), trace.loads()), (4, 4));
     let notes = &trace.contents().notes;
     assert!(notes[2].starts_with("3 of the log's messages"), "{notes:?}");
 }
@@ -108,7 +108,7 @@ fn messages_on_one_line() {
     let two = log_line(0, "LDG.E", 0x100, 32).replace(" \n", " ") + &log_line(0, "LDS", 0x40, 1);
     let text = launch_line(0, "MEMTRACE: CTX 0x1 - f") + "text " + &two;
     let trace = read(&text);
-    assert_eq!((trace.records(), trace.loads()), (2, 2));
+    assert_eq!((trace.instructions(), trace.loads()), (2, 2));
     assert_eq!(names(&trace), ["MEMTRACE: CTX 0x1 - f"]);
     assert_eq!(trace.contents().notes.len(), 2);
 }
@@ -133,7 +133,7 @@ fn launches_of_other_forms() {
         format!("{start} Kernel name k - grid launch id 5\n"),
     ];
     let trace = read(&text.concat());
-    assert_eq!(trace.records(), 5);
+    assert_eq!(trace.instructions(), 5);
     assert_eq!(names(&trace), ["f(a, b) - c", "g<a, b>", "h", "i", "j"]);
     let shapes = trace.contents().kernels.iter().map(|kernel| (kernel.grid, kernel.block));
     let none = [0; 3];
@@ -223,7 +223,8 @@ fn the_order_of_launches() {
     assert!(found.iter().map(|one| one.addresses[0]).is_sorted());
 
     let trace = log(&mut (0..20_000).map(|i| if i % 100 == 99 { 2 } else { i % 2 }));
-    let firsts: Vec<_> = trace.blocks().iter().map(|block| block.first_record as usize).collect();
+    let firsts: Vec<_> =
+        trace.blocks().iter().map(|block| block.first_instruction as usize).collect();
     let found = records(&trace);
     assert_eq!(found.len(), 20_000);
     assert!(firsts.iter().map(|first| found[*first].addresses[0]).is_sorted());

@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use proptest::prelude::*;
 use warpload::lane::LaneMask;
-use warpload_trace::binary::{MAX_BLOCK_MEMORY_RECORDS, MAX_BLOCK_RECORDS};
+use warpload_trace::binary::{MAX_BLOCK_INSTRUCTIONS, MAX_BLOCK_RECORDS};
 use warpload_trace::{
     MemoryOperation, NewRecord, OperationKind, RecordAddresses, TraceWriter, WarpPosition,
 };
@@ -71,9 +71,9 @@ fn item() -> impl Strategy<Value = Item> {
 
 fn check(items: &[Item]) {
     let trace = open(&write(items));
-    assert_eq!(trace.records(), instructions(items));
+    assert_eq!(trace.instructions(), instructions(items));
     let (read, expected) = (records(&trace), expected_records(items));
-    assert_eq!(trace.memory_records(), expected.len() as u64);
+    assert_eq!(trace.records(), expected.len() as u64);
     for (read, expected) in read.iter().zip(&expected) {
         assert_eq!(read, expected);
     }
@@ -94,7 +94,7 @@ proptest! {
 
 #[test]
 fn blocks_end_at_their_greatest_number_of_memory_instructions() {
-    let most = MAX_BLOCK_MEMORY_RECORDS;
+    let most = MAX_BLOCK_RECORDS;
     for count in [most - 1, most, most + 1] {
         let record = |i: usize| {
             let opcode = if i.is_multiple_of(3) { "STG.E" } else { "LDG.E" };
@@ -109,7 +109,7 @@ fn blocks_end_at_their_greatest_number_of_memory_instructions() {
 
 #[test]
 fn blocks_end_at_their_greatest_number_of_instructions() {
-    let most = MAX_BLOCK_RECORDS as usize;
+    let most = MAX_BLOCK_INSTRUCTIONS as usize;
     for count in [most - 1, most, most + 1, 2 * most] {
         let mut items = vec![Item::Skip; count];
         items.extend([Item::of("LDS"), Item::Skip, Item::of("STS")]);
@@ -125,15 +125,15 @@ fn places_go_on_in_the_next_block() {
     let place =
         |warp, index| Item::Place(Some(WarpPosition { warp, index, ..WarpPosition::default() }));
     let mut items = vec![Item::Kernel("one"), place(Some(3), Some(7))];
-    for _ in 0..=MAX_BLOCK_MEMORY_RECORDS {
+    for _ in 0..=MAX_BLOCK_RECORDS {
         items.extend([Item::of("LDG.E"), Item::Skip]);
     }
-    items.extend(vec![Item::Skip; MAX_BLOCK_RECORDS as usize + 5]);
+    items.extend(vec![Item::Skip; MAX_BLOCK_INSTRUCTIONS as usize + 5]);
     items.push(Item::of("STG.E"));
     check(&items);
     let all = records(&open(&write(&items)));
     let last = all.last().unwrap();
-    let index = 7 + 2 * (MAX_BLOCK_MEMORY_RECORDS as u32 + 1) + MAX_BLOCK_RECORDS + 5;
+    let index = 7 + 2 * (MAX_BLOCK_RECORDS as u32 + 1) + MAX_BLOCK_INSTRUCTIONS + 5;
     assert_eq!((last.place.warp, last.place.index), (Some(3), Some(index)));
 
     // Of the next kernel nothing is known; a number that does not fit is unknown.
@@ -155,7 +155,7 @@ fn places_without_instructions() {
     check(&[Item::of("LDG.E"), place(1)]);
     check(&[Item::of("LDG.E"), place(1), Item::Kernel("two"), Item::of("LDG.E"), place(2)]);
     check(&[place(1), Item::of("LDG.E"), place(2), Item::Place(None)]);
-    let mut items = vec![Item::of("LDG.E"); MAX_BLOCK_MEMORY_RECORDS];
+    let mut items = vec![Item::of("LDG.E"); MAX_BLOCK_RECORDS];
     items.push(place(1));
     check(&items);
     items.extend([place(2), Item::of("LDG.E")]);
@@ -234,7 +234,7 @@ fn records_that_do_not_fit_are_refused() {
         assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput, "{bad:?}");
     }
     let trace = open(&writer.finish().unwrap().into_inner());
-    assert_eq!((trace.records(), trace.loads()), (2, 1));
+    assert_eq!((trace.instructions(), trace.loads()), (2, 1));
 }
 
 /// Each is named once, in the order in which they were; the list is bounded.

@@ -237,7 +237,7 @@ pub(crate) fn records(trace: &BinaryTrace) -> Vec<Seen> {
     for raw in trace.blocks() {
         let block = trace.block(raw).unwrap();
         let mut places = block.places();
-        for i in 0..raw.memory_records as usize {
+        for i in 0..raw.records as usize {
             let record = block.record(i).unwrap();
             assert_eq!(places.place(record.index), block.place(record.index));
             let operation = record.operation();
@@ -246,7 +246,7 @@ pub(crate) fn records(trace: &BinaryTrace) -> Vec<Seen> {
             let addresses = record.addresses();
             let lanes = if record.has_addresses() { record.mask } else { LaneMask::NONE };
             all.push(Seen {
-                record: raw.first_record + u64::from(record.index),
+                record: raw.first_instruction + u64::from(record.index),
                 kernel: raw.kernel as usize,
                 place: block.place(record.index),
                 pc: record.pc,

@@ -68,7 +68,7 @@ fn headers_name_kernel_grid_block_and_version_once() {
     assert_eq!(error, "text:11:1: a header line after a thread block");
     // A trace that has no instruction, and one that is cut off before it could have one.
     let trace = bytes(header("6").as_bytes(), 1).unwrap();
-    assert_eq!((trace.records(), trace.contents().complete), (0, false));
+    assert_eq!((trace.instructions(), trace.contents().complete), (0, false));
     let error = read(&header("6").replace("#traces format", "#")).unwrap_err();
     assert!(error.contains("the file ends in its header"), "{error}");
 }

@@ -35,7 +35,7 @@ fn samples_have_the_counts_of_an_independent_model() {
         let found = counts(&trace);
         for (key, expected) in expected.as_object().unwrap() {
             match &**key {
-                "memory_records" => assert_eq!(*expected, trace.memory_records(), "{name}"),
+                "memory_records" => assert_eq!(*expected, trace.records(), "{name}"),
                 // The model does not count all of it.
                 "skipped" | "ldgsts" => {
                     for (inner, expected) in expected.as_object().unwrap() {

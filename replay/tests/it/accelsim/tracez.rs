@@ -51,10 +51,10 @@ fn frames_of_a_tracez() {
     let trace = Tracez::new(&[&[&two, LDG], &[], &[LDG]]).bytes();
     for threads in [1, 2] {
         let trace = bytes(&trace, threads).unwrap();
-        assert_eq!((trace.records(), trace.loads(), trace.contents().complete), (4, 3, true));
+        assert_eq!((trace.instructions(), trace.loads(), trace.contents().complete), (4, 3, true));
     }
     let none = bytes(&Tracez::new(&[]).bytes(), 1).unwrap();
-    assert_eq!((none.records(), none.contents().notes.len()), (0, 1));
+    assert_eq!((none.instructions(), none.contents().notes.len()), (0, 1));
     // What is wrong in a frame's text has the frame's place.
     let offset = header("6").len() + 9 + 12;
     let wrong = LDG.replace(" 4 1 0x", " 4 5 0x");
@@ -97,7 +97,7 @@ fn every_cut_and_every_changed_byte_of_a_tracez() {
             let mut changed = whole.clone();
             changed[at] ^= change;
             if let Ok(trace) = bytes(&changed, 1) {
-                assert_eq!(trace.records(), 4, "byte {at}");
+                assert_eq!(trace.instructions(), 4, "byte {at}");
             }
         }
     }
@@ -119,7 +119,7 @@ fn lists_of_kernels() {
          two.traceg\n",
     )
     .unwrap();
-    assert_eq!((trace.records(), trace.contents().kernels.len()), (3, 2));
+    assert_eq!((trace.instructions(), trace.contents().kernels.len()), (3, 2));
     assert_eq!(trace.contents().allocations, [(0x1000, 64), (0x2000, 32)]);
     for (text, message) in [
         ("cudaMalloc,1000,64\n", "/kernelslist.g:1:1: expected `cudaMalloc,0xADDRESS,BYTES`"),
