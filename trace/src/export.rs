@@ -172,11 +172,11 @@ struct Skipped {
 fn skipped(trace: &BinaryTrace) -> Vec<Skipped> {
     let mut kernels = vec![Skipped::default(); trace.contents().kernels.len()];
     for raw in trace.blocks() {
-        let RawBlock { records, loads, stores, atomics, .. } = *raw;
+        let RawBlock { instructions, loads, stores, atomics, .. } = *raw;
         if let Some(kernel) = kernels.get_mut(raw.kernel as usize) {
             kernel.store += u64::from(stores);
             kernel.atomic += u64::from(atomics);
-            kernel.other += u64::from(records - loads - stores - atomics);
+            kernel.other += u64::from(instructions - loads - stores - atomics);
         }
     }
     kernels
