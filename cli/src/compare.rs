@@ -18,8 +18,9 @@ use crate::process::Status;
 /// Compare the JSON summaries of two replays, instruction by instruction
 ///
 /// Loads, stores, atomics, reductions and copies are matched by kernel name, address, opcode and memory; launches with
-/// the same name are added up. A change is the difference of sectors of global and local memory and wavefronts of shared
-/// memory, in percent of the first replay's. The worst changes come first.
+/// the same name are added up. A change is the difference of sectors of global and local memory, wavefronts of shared
+/// memory and addresses of constant memory, in percent of the first replay's. It is not known if lanes fault, or accesses
+/// have an unknown cost, in one replay and not in the other. The worst changes come first.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -81,7 +82,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         let names = [io::name(a), io::name(b)];
         to.write(comparison_html(&comparison, [&names[0], &names[1]]).as_bytes())?;
     }
-    // A change from zero has no percentage. It counts as above any limit.
+    // A change from zero has no percentage, nor has one that is not known. They count as above any limit.
     let is_above = |percent| comparison.change.is_none_or(|change| change > percent);
     let is_worse = arguments.fail_above.is_some_and(is_above);
     let status = output.raise(if is_worse { Status::Failed } else { Status::Done });

@@ -16,7 +16,7 @@ use warpload_ptx::machine::{
     AccessStatements, Kernel, KernelLaunch, KernelResult, MemoryAccess, MemoryObserver,
     traced_kernel,
 };
-use warpload_trace::{MemoryOperation, OperationKind};
+use warpload_trace::{DEFAULT_ADDRESS_BITS, MemoryOperation, OperationKind};
 
 /// Counts the accesses of a kernel while it runs. Its summary is that of a replay of the launch's
 /// [trace](warpload_ptx::machine::LaunchTrace), without the trace.
@@ -27,6 +27,7 @@ pub struct LaunchCounter<'m> {
     operations: Vec<MemoryOperation>,
     counter: AccessCounter,
     accesses: u64,
+    map: AddressMap,
 }
 
 impl<'m> LaunchCounter<'m> {
@@ -35,12 +36,16 @@ impl<'m> LaunchCounter<'m> {
     pub fn new(kernel: &Kernel<'m>, launch: &KernelLaunch) -> Self {
         let traced = traced_kernel(kernel, launch);
         let demangled = Demangled::default().add(&traced.name);
+        let windows = AddressMap::default();
         Self {
             statements: AccessStatements::new(kernel),
             launch: LaunchSummary::new(0, &traced, demangled),
             operations: Vec::new(),
             counter: AccessCounter::default(),
             accesses: 0,
+            // As wide as in a replay of a trace: memory of `malloc` is beyond the default map.
+            map: AddressMap::new(DEFAULT_ADDRESS_BITS, windows.shared(), windows.local())
+                .unwrap_or(windows),
         }
     }
 
@@ -115,7 +120,7 @@ impl MemoryObserver for LaunchCounter<'_> {
         // Both sides of a copy have its opcode.
         let space = if is_copy { access.space } else { operation.space };
         let op = LoadOp { space, ..operation.load_op() };
-        let map = AddressMap::default();
+        let map = self.map;
         let lanes = LaneAddresses {
             executing: access.executing,
             addresses: WarpAddresses::Each(*access.addresses),

@@ -274,6 +274,20 @@ impl AccessCounts {
         self.shared.as_ref().map_or(0, |shared| shared.conflicts)
     }
 
+    /// Returns the addresses of constant memory, which is served one at a time.
+    #[must_use]
+    pub fn addresses(&self) -> u64 {
+        self.constant.as_ref().map_or(0, |constant| constant.addresses)
+    }
+
+    /// Returns the number of accesses whose cost is unknown, or not all of it: without lane addresses, or with lanes of
+    /// an atomic that share a word.
+    #[must_use]
+    pub fn unknown(&self) -> u64 {
+        let shared = self.shared.as_ref().map_or(0, |shared| shared.unknown);
+        shared.saturating_add(self.unattributable)
+    }
+
     /// Returns what the access costs beyond the ideal: sectors, wavefronts and repeated constant loads.
     #[must_use]
     pub fn excess(&self) -> u64 {

@@ -48,29 +48,44 @@ fn verdict(comparison: &Comparison) -> String {
         .collect();
     let only = if only.is_empty() { String::new() } else { format!(" ({})", only.join(", ")) };
     let verb = if changed == 1 { "has" } else { "have" };
-    let cost = signed(comparison.change);
+    let cost = signed_if(comparison.is_known(), comparison.change);
     format!(
-        "{} {verb} changed{only}; all sectors and wavefronts: {cost}",
+        "{} {verb} changed{only}; all sectors, wavefronts and addresses: {cost}",
         of(changed, "instruction")
     )
 }
 
-/// The sums of the kinds in both replays, as far as either has some.
-fn sums(comparison: &Comparison) -> Vec<(String, [u128; 2])> {
+/// The sums of the kinds in both replays, as far as either has some, and their changes.
+fn sums(comparison: &Comparison) -> Vec<(String, [u128; 2], String)> {
     let mut sums = Vec::new();
+    let mut add = |name: String, amounts: [u128; 2], change: Option<String>| {
+        let change = change.unwrap_or_else(|| signed(percent_change(amounts)));
+        sums.push((name, amounts, change));
+    };
+    let mut together = [0; 2];
     for kind in &comparison.kinds {
-        let plural = kind.kind.plural();
-        sums.push((plural.to_owned(), kind.accesses.map(u128::from)));
-        for (unit, amounts) in [("sectors", kind.sectors), ("wavefronts", kind.wavefronts)] {
+        add(kind.kind.plural().to_owned(), kind.accesses.map(u128::from), None);
+        let name = kind.kind.name();
+        for (unit, amounts) in [
+            ("sectors", kind.sectors),
+            ("wavefronts", kind.wavefronts),
+            ("addresses", kind.addresses),
+        ] {
             if amounts != [0, 0] {
-                sums.push((format!("{} {unit}", kind.kind.name()), amounts.map(u128::from)));
+                add(format!("{name} {unit}"), amounts.map(u128::from), None);
+            }
+            together = [0, 1].map(|side| together[side] + u128::from(amounts[side]));
+        }
+        for (what, amounts) in
+            [("faulty lanes", kind.faults), ("accesses of unknown cost", kind.unknown)]
+        {
+            if amounts != [0, 0] {
+                add(format!("{name} {what}"), amounts.map(u128::from), None);
             }
         }
     }
-    let costs = comparison.kinds.iter().flat_map(|kind| [kind.sectors, kind.wavefronts]);
-    let together = costs
-        .fold([0, 0], |[a, b], [more_a, more_b]| [a + u128::from(more_a), b + u128::from(more_b)]);
-    sums.push(("together".to_owned(), together));
+    let change = signed_if(comparison.is_known(), comparison.change);
+    add("together".to_owned(), together, Some(change));
     sums
 }
 
@@ -80,11 +95,13 @@ fn whole(comparison: &Comparison) -> String {
         "sums",
         "The sums of both replays",
         &[
-            ("what", "", &|(what, _): &(String, [u128; 2])| Some(Cell::text(what.clone()))),
-            ("a", "A", &|(_, [a, _])| amount(*a)),
-            ("b", "B", &|(_, [_, b])| amount(*b)),
-            ("change", "change", &|(_, amounts)| {
-                Some(change(percent_change(*amounts), &signed(percent_change(*amounts))))
+            ("what", "", &|(what, ..): &(String, [u128; 2], String)| {
+                Some(Cell::text(what.clone()))
+            }),
+            ("a", "A", &|(_, [a, _], _)| amount(*a)),
+            ("b", "B", &|(_, [_, b], _)| amount(*b)),
+            ("change", "change", &|(_, amounts, shown)| {
+                Some(change(percent_change(*amounts), shown))
             }),
         ],
         "",
@@ -128,6 +145,9 @@ fn instructions(comparison: &Comparison) -> String {
             ("accesses", "accesses", &|row| pair(row.accesses)),
             ("sectors", "sectors", &|row| pair(row.sectors)),
             ("wavefronts", "wavefronts", &|row| pair(row.wavefronts)),
+            ("addresses", "addresses", &|row| pair(row.addresses)),
+            ("faults", "faulty lanes", &|row| pair(row.faults)),
+            ("unknown", "unknown cost", &|row| pair(row.unknown)),
         ],
         "",
         &changed[..changed.len().min(MAX_ROWS)],
@@ -146,8 +166,13 @@ fn change_of(row: &ComparedRow) -> String {
     match row.accesses {
         [None, _] => "new".to_owned(),
         [_, None] => "gone".to_owned(),
-        _ => signed(row.change),
+        _ => signed_if(row.is_known(), row.change),
     }
+}
+
+/// A change, if it is known: accesses whose cost is unknown and lanes that fault hide it.
+fn signed_if(is_known: bool, change: Option<f64>) -> String {
+    if is_known { signed(change) } else { "not known".to_owned() }
 }
 
 /// A change in percent; `new` if there was nothing before.
@@ -160,11 +185,10 @@ fn signed(change: Option<f64>) -> String {
 #[must_use]
 pub fn comparison_text(comparison: &Comparison, most: usize) -> String {
     let sums = sums(comparison);
-    let width = sums.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let width = sums.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
     let mut text = String::new();
-    for (name, amounts) in &sums {
-        let [a, b] = amounts;
-        text += &format!("{name:<width$}  {a} -> {b} ({})\n", signed(percent_change(*amounts)));
+    for (name, [a, b], change) in &sums {
+        text += &format!("{name:<width$}  {a} -> {b} ({change})\n");
     }
     text += &format!("\n{}\n", verdict(comparison));
     let changed: Vec<&ComparedRow> = comparison.changed().collect();
@@ -198,6 +222,9 @@ fn text_columns<'r>() -> Vec<Column<&'r ComparedRow>> {
         Column { heading: "accesses", value: |row| pair(row.accesses) },
         Column { heading: "sectors", value: |row| pair(row.sectors) },
         Column { heading: "wavefronts", value: |row| pair(row.wavefronts) },
+        Column { heading: "addresses", value: |row| pair(row.addresses) },
+        Column { heading: "faulty lanes", value: |row| pair(row.faults) },
+        Column { heading: "unknown cost", value: |row| pair(row.unknown) },
         Column { heading: "kernel", value: |row| Value::Text(row.shown_kernel().into()) },
     ]
 }

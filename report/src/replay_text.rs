@@ -155,12 +155,17 @@ fn head(summary: &Summary) -> String {
         );
     }
     text.push('\n');
-    for finding in findings(summary).iter().take(LISTED) {
+    let findings = findings(summary);
+    for finding in findings.iter().take(LISTED) {
         let kernel = match summary.launches.len() {
             1 => String::new(),
             _ => format!("{}: ", cell(&numbered(summary, finding.launch))),
         };
         text += &format!("{kernel}{}: {}\n", finding.in_words(), finding.place());
+    }
+    if findings.len() > LISTED {
+        text +=
+            &format!("and {}, which cost less\n", plural(findings.len() - LISTED, "other finding"));
     }
     if text.ends_with("\n\n") { text } else { text + "\n" }
 }
@@ -210,7 +215,7 @@ fn facts(summary: &Summary, data: &str) -> Vec<(&'static str, String)> {
     let uniform = all.uniform;
     add(
         "uniform",
-        (uniform.broadcast + uniform.divergent > 0)
+        (uniform.broadcast.max(uniform.divergent) > 0)
             .then(|| format!("{} broadcast, {} divergent", uniform.broadcast, uniform.divergent)),
     );
     add(
@@ -263,8 +268,9 @@ fn cost(counts: &AccessCounts) -> Option<String> {
         let share = ratio(ideal, sectors);
         parts.push(format!("global {}, ideal {ideal}{share}", plural(sectors, "sector")));
     }
-    if let Some(shared) = counts.shared.as_deref().filter(|shared| shared.accesses > 0) {
-        let SharedCounts { ideal_wavefronts: ideal, conflicts, unknown, .. } = *shared;
+    let shared = counts.shared.as_deref();
+    if let Some(shared) = shared.filter(|shared| shared.accesses > 0) {
+        let SharedCounts { ideal_wavefronts: ideal, conflicts, .. } = *shared;
         let wavefronts = shared.wavefronts.sum;
         parts.push(format!(
             "shared {}, ideal {ideal}{}, {}",
@@ -272,9 +278,10 @@ fn cost(counts: &AccessCounts) -> Option<String> {
             ratio(ideal, wavefronts),
             plural(conflicts, "bank conflict")
         ));
-        if unknown > 0 {
-            parts.push(format!("without the wavefronts of {unknown} more, which are unknown"));
-        }
+    }
+    if let Some(shared) = shared.filter(|shared| shared.unknown > 0) {
+        let unknown = of(shared.unknown, "access");
+        parts.push(format!("wavefronts of {unknown} with lanes that share a word are unknown"));
     }
     if let Some(local) = counts.local.as_deref().filter(|local| local.accesses > 0) {
         let (sectors, ideal) = (local.sectors, local.ideal_sectors);

@@ -311,6 +311,53 @@ fn a_launch_counts_as_a_replay_of_its_trace() {
     assert_eq!(without.stdout, ran.stdout);
 }
 
+/// Memory of `malloc` is beyond 40 bits. Lanes of a copy that ignore their source read no sector, like a null pointer
+/// that is not read.
+#[test]
+fn heaps_and_ignored_sources_count_as_in_a_replay() {
+    const MODULE: &str = "\
+.version 8.3
+.target sm_90
+.address_size 64
+.extern .func (.param .b64 r) malloc(.param .b64 n);
+.visible .entry k(.param .u64 a)
+{
+    .reg .b64 %rd<9>;
+    .reg .b32 %r<9>;
+    .reg .pred %p<2>;
+    .shared .align 16 .b8 tile[256];
+    ld.param.u64 %rd1, [a];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd1, %rd1, %rd2;
+    { .param .b64 n; .param .b64 r; st.param.b64 [n], 256; call (r), malloc, (n); ld.param.b64 %rd3, [r]; }
+    st.global.u32 [%rd3], %r1;
+    ld.u32 %r3, [%rd3];
+    setp.lt.u32 %p1, %r1, 16;
+    selp.b64 %rd4, %rd1, 0, %p1;
+    selp.u32 %r4, 4, 0, %p1;
+    mov.u32 %r5, tile;
+    shl.b32 %r6, %r1, 2;
+    add.u32 %r5, %r5, %r6;
+    cp.async.ca.shared.global [%r5], [%rd4], 4, %r4;
+    cp.async.wait_all;
+    ret;
+}
+";
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (module, trace) = (at("k.ptx"), at("t.wlt"));
+    fs::write(&module, MODULE).unwrap();
+    let launch = ["ptx", "run", &module, "--block", "32", "--arg", "zeros:128"];
+    let outputs = ["--trace", &trace, "--format", "json"];
+    let ran: Ran = warpload().args(launch).args(outputs).output().unwrap().into();
+    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+    let replayed = assert_counts_are_of_the_trace(&ran, &trace);
+    let rows = replayed["rows"].as_array().unwrap().iter();
+    let sectors: Vec<&Value> = rows.map(|row| &row["global"]["sectors"]["sum"]).collect();
+    assert_eq!(sectors, [&json!(32), &json!(32), &json!(2), &Value::Null]);
+}
+
 /// The trace has values, replays to the same counts, and the page names lines of PTX and of the source.
 #[test]
 fn a_launch_leaves_a_trace_and_a_page() {

@@ -306,13 +306,15 @@ fn what_changed_between_two_replays() {
     let first = json!({
         "kernel": "_Z9transposePfPKfi", "pc": "0x20", "opcode": "LDS", "kind": "load",
         "space": "shared", "accesses": [1, 1], "sectors": [0, 0], "wavefronts": [1, 32],
-        "change": 3100.0,
+        "addresses": [0, 0], "unknown": [0, 0], "faults": [0, 0], "change": 3100.0,
     });
     assert_eq!(comparison["rows"][0], first);
     assert!(comparison["rows"].as_array().unwrap()[1..].iter().all(|row| row["change"] == 0.0));
-    // 31 wavefronts more than the sectors and wavefronts of all accesses.
-    let first =
-        |of: &Value| of["sectors"][0].as_f64().unwrap() + of["wavefronts"][0].as_f64().unwrap();
+    // 31 wavefronts more than the costs of all accesses.
+    let first = |of: &Value| -> f64 {
+        let costs = ["sectors", "wavefronts", "addresses"];
+        costs.iter().map(|cost| of[cost][0].as_f64().unwrap()).sum()
+    };
     let whole: f64 = kinds.iter().map(first).sum();
     let percent = 3100.0 / whole;
     assert!((comparison["change"].as_f64().unwrap() - percent).abs() < 1e-9);

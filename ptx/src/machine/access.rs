@@ -574,6 +574,8 @@ impl Access<'_, '_> {
         engine.counts.stores += 1;
         let mut seen = LaneBytes::default();
         let (mut done, mut lost) = (0, 0);
+        // The lanes that read their source.
+        let mut sources = 0;
         let mut shared: Vec<(usize, usize, u32)> = Vec::new();
         for lane in lanes(self.exec) {
             let (mut memories, registers) = parts(self.warp, self.path, engine);
@@ -636,6 +638,7 @@ impl Access<'_, '_> {
                         region.mark_each(place, &flags);
                         seen[lane][..16].copy_from_slice(&values);
                         done |= 1 << lane;
+                        sources |= u32::from(read > 0) << lane;
                         lost |= u32::from(flags.iter().any(|flags| flags & UNKNOWN != 0)) << lane;
                     }
                     Err(missing) => {
@@ -651,7 +654,7 @@ impl Access<'_, '_> {
         }
         self.check_races(&shared, true, bytes, engine);
         let source = (AccessKind::Copy, AddressedSpace::Global, bytes);
-        engine.observe(self.op, self.warp.number, source, (done, lost), from, &seen);
+        engine.observe(self.op, self.warp.number, source, (sources, lost), from, &seen);
         let target = (AccessKind::Copy, self.access.space, bytes);
         engine.observe(self.op, self.warp.number, target, (done, lost), self.addresses, &seen);
         Ok(())

@@ -324,12 +324,17 @@ class Comparison:
     """The changes between two replays, the largest first."""
 
     change: float | None
-    """The change of sectors and wavefronts together in percent; ``None`` if the first has none and the second some."""
+    """The change of sectors, wavefronts and addresses together in percent; ``None`` if the first has none and the second
+    some, or if it is not known."""
     details: dict[str, Any]
     """The JSON of ``warpload compare --format json`` as a dictionary."""
 
     def __repr__(self) -> str:
-        change = "new" if self.change is None else f"{self.change:+.1f} %"
+        uncertain = (kind[key] for kind in self.details["kinds"] for key in ("unknown", "faults"))
+        if self.change is not None:
+            change = f"{self.change:+.1f} %"
+        else:
+            change = "not known" if any(a != b for a, b in uncertain) else "new"
         changed = sum(row["change"] != 0 for row in self.details["rows"])
         return f"Comparison({change}, {changed} instructions)"
 

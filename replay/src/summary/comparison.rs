@@ -16,8 +16,8 @@ use crate::row::{AccessKind, Row, RowSpace};
 pub struct Comparison {
     /// The accesses of each kind, as far as either replay has some.
     pub kinds: Vec<ComparedKind>,
-    /// The difference of the sectors and wavefronts of all accesses in percent of A's; `None` if A has none and B has
-    /// some.
+    /// The difference of the sectors, wavefronts and addresses of all accesses in percent of A's; `None` if A has none
+    /// and B has some, or if it is [not known](Self::is_known).
     pub change: Option<f64>,
     /// The instructions by kernel name, program counter, opcode, kind and space; the largest change first.
     pub rows: Vec<ComparedRow>,
@@ -35,6 +35,12 @@ pub struct ComparedKind {
     pub sectors: [u64; 2],
     /// Their wavefronts of shared memory.
     pub wavefronts: [u64; 2],
+    /// Their addresses of constant memory, one at a time.
+    pub addresses: [u64; 2],
+    /// Those whose cost is unknown, or not all of it.
+    pub unknown: [u64; 2],
+    /// Their lanes that fault, which have no cost.
+    pub faults: [u64; 2],
 }
 
 /// The accesses of one instruction in two replays. Launches of kernels with the same name are added up. A replay without
@@ -64,7 +70,14 @@ pub struct ComparedRow {
     pub sectors: [Option<u64>; 2],
     /// Their wavefronts of shared memory.
     pub wavefronts: [Option<u64>; 2],
-    /// The difference of sectors and wavefronts together in percent of A's; `None` if A has none and B has some.
+    /// Their addresses of constant memory, one at a time.
+    pub addresses: [Option<u64>; 2],
+    /// Those whose cost is unknown, or not all of it.
+    pub unknown: [Option<u64>; 2],
+    /// Their lanes that fault, which have no cost.
+    pub faults: [Option<u64>; 2],
+    /// The difference of sectors, wavefronts and addresses together in percent of A's; `None` if A has none and B has
+    /// some, or if it is not known.
     pub change: Option<f64>,
 }
 
@@ -111,7 +124,7 @@ impl Comparison {
         let mut rows: Vec<ComparedRow> = rows.into_values().collect();
         for row in &mut rows {
             row.demangled = demangled.get(&row.kernel).map(|form| Arc::clone(form));
-            row.change = percent_change(row.amounts());
+            row.change = percent_change(row.amounts()).filter(|_| row.is_known());
         }
         rows.sort_by(|one, other| {
             let percent = |row: &ComparedRow| row.change.unwrap_or(f64::INFINITY);
@@ -125,22 +138,35 @@ impl Comparison {
                 accesses: counts.map(|counts| counts.accesses),
                 sectors: counts.map(AccessCounts::sectors),
                 wavefronts: counts.map(AccessCounts::wavefronts),
+                addresses: counts.map(AccessCounts::addresses),
+                unknown: counts.map(AccessCounts::unknown),
+                faults: counts.map(|counts| counts.lane_faults.all()),
             }
         });
         let kinds: Vec<ComparedKind> = kinds.filter(|of| of.accesses != [0, 0]).collect();
         let together = [0, 1].map(|side| {
-            let amounts = kinds.iter().flat_map(|of| [of.sectors[side], of.wavefronts[side]]);
+            let amounts = kinds
+                .iter()
+                .flat_map(|of| [of.sectors[side], of.wavefronts[side], of.addresses[side]]);
             amounts.map(u128::from).sum()
         });
-        Ok(Self { kinds, change: percent_change(together), rows })
+        let mut comparison = Self { kinds, change: None, rows };
+        comparison.change = percent_change(together).filter(|_| comparison.is_known());
+        Ok(comparison)
+    }
+
+    /// Returns whether the change is known: whether equally many accesses of both have an unknown cost, and equally many
+    /// lanes fault.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        let mut uncertain = self.kinds.iter().flat_map(|of| [of.unknown, of.faults]);
+        uncertain.all(|[a, b]| a == b)
     }
 
     /// Returns the instructions with different counts, the largest change first. One that only one replay has is
     /// different.
     pub fn changed(&self) -> impl Iterator<Item = &ComparedRow> {
-        self.rows
-            .iter()
-            .filter(|row| [row.accesses, row.sectors, row.wavefronts].iter().any(|[a, b]| a != b))
+        self.rows.iter().filter(|row| row.sums().iter().any(|[a, b]| a != b))
     }
 }
 
@@ -157,6 +183,9 @@ impl ComparedRow {
             accesses: [None; 2],
             sectors: [None; 2],
             wavefronts: [None; 2],
+            addresses: [None; 2],
+            unknown: [None; 2],
+            faults: [None; 2],
             change: None,
         }
     }
@@ -166,6 +195,9 @@ impl ComparedRow {
             (&mut self.accesses, counts.accesses),
             (&mut self.sectors, counts.sectors()),
             (&mut self.wavefronts, counts.wavefronts()),
+            (&mut self.addresses, counts.addresses()),
+            (&mut self.unknown, counts.unknown()),
+            (&mut self.faults, counts.lane_faults.all()),
         ] {
             sums[side] = Some(sums[side].unwrap_or(0).saturating_add(amount));
         }
@@ -177,14 +209,26 @@ impl ComparedRow {
         self.demangled.as_ref().unwrap_or(&self.kernel)
     }
 
+    /// Everything that is compared.
+    fn sums(&self) -> [[Option<u64>; 2]; 6] {
+        let Self { accesses, sectors, wavefronts, addresses, unknown, faults, .. } = *self;
+        [accesses, sectors, wavefronts, addresses, unknown, faults]
+    }
+
+    /// Returns whether its change is known, as [`Comparison::is_known`].
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        [self.unknown, self.faults].iter().all(|[a, b]| a.unwrap_or(0) == b.unwrap_or(0))
+    }
+
     fn amounts(&self) -> [u128; 2] {
         [0, 1].map(|side| {
-            let amounts = [self.sectors[side], self.wavefronts[side]];
+            let amounts = [self.sectors[side], self.wavefronts[side], self.addresses[side]];
             amounts.into_iter().flatten().map(u128::from).sum()
         })
     }
 
-    /// The number of additional sectors and wavefronts.
+    /// The number of additional sectors, wavefronts and addresses.
     fn growth(&self) -> i128 {
         // Sums of a few 64-bit numbers fit.
         let [before, after] = self.amounts().map(|amount| amount as i128);
@@ -199,7 +243,8 @@ pub fn percent_change([before, after]: [u128; 2]) -> Option<f64> {
     } else if before == 0 {
         None
     } else {
-        Some(100.0 * (after as f64 - before as f64) / before as f64)
+        // Subtracted first, because a small growth of a large number would be lost in rounding.
+        Some(100.0 * (after as i128 - before as i128) as f64 / before as f64)
     }
 }
 

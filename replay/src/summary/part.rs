@@ -11,6 +11,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Summary;
 use super::treemap::{read, write};
+use crate::counters::AccessCounts;
+use crate::row::AccessKind;
 
 /// The shard that a summary covers, and what its merge with the others needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -121,6 +123,29 @@ impl Summary {
         }
         if !self.rows.is_sorted_by(|one, next| one.key() < next.key()) {
             return Err("its rows do not ascend");
+        }
+        if !self
+            .rows
+            .iter()
+            .all(|row| self.launch(row.launch).is_some_and(|launch| launch.kernel == row.kernel))
+        {
+            return Err("it has rows of launches that it does not have");
+        }
+        for kind in AccessKind::ALL {
+            let sum = |cost: fn(&AccessCounts) -> u64| {
+                let rows = self.rows.iter().filter(|row| row.kind == kind);
+                rows.fold(0u64, |sum, row| sum.saturating_add(cost(&row.counts)))
+                    == cost(self.counts.kind(kind))
+            };
+            let costs: [fn(&AccessCounts) -> u64; 4] = [
+                |counts| counts.accesses,
+                AccessCounts::sectors,
+                AccessCounts::wavefronts,
+                AccessCounts::addresses,
+            ];
+            if !costs.into_iter().all(sum) {
+                return Err("its sums are not those of its rows");
+            }
         }
         let Some(part) = &self.shard else { return Ok(()) };
         if part.index >= part.of {

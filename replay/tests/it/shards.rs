@@ -169,13 +169,35 @@ fn made_up_summaries_do_no_harm() {
     let most = Summary::from_json(most.to_string().as_bytes()).unwrap();
     let merged = Summary::merge(vec![most.clone(), most]).unwrap();
     assert_eq!(merged.counts.instructions, u64::MAX);
-    let mut last: Value = serde_json::from_str(&text).unwrap();
-    last["launches"][0]["launch"] = value!(u64::MAX);
-    last["launches"].as_array_mut().unwrap().truncate(1);
-    last["rows"] = value!([]);
-    let last = Summary::from_json(last.to_string().as_bytes()).unwrap();
+    // A summary of one launch, with the highest number.
+    let trace = open(&write(&[Item::Record(Record::new("LDG.E", Form::Stride(0x1000, 4)))]));
+    let text = json(&summary(&trace, None).unwrap());
+    let text = text.replace("\"launch\":0", &format!("\"launch\":{}", u64::MAX));
+    let last = Summary::from_json(text.as_bytes()).unwrap();
     let error = Summary::merge(vec![last.clone(), last]).unwrap_err();
     assert_eq!(error.to_string(), "summary 1 has launches with too high numbers");
+}
+
+/// Rows that belong to no launch, or are not what the sums are of.
+#[test]
+fn summaries_that_contradict_themselves_are_refused() {
+    let trace = open(&write(&[Item::Record(Record::new("LDG.E", Form::Stride(0x1000, 4)))]));
+    let text = json(&summary(&trace, None).unwrap());
+    let whole: Value = serde_json::from_str(&text).unwrap();
+    let changes: [(&str, fn(&mut Value)); 4] = [
+        ("rows of launches that it does not have", |all| all["rows"][0]["launch"] = value!(1)),
+        ("rows of launches that it does not have", |all| all["rows"][0]["kernel"] = value!("x")),
+        ("its sums are not those of its rows", |all| all["loads"]["accesses"] = value!(2)),
+        ("its sums are not those of its rows", |all| {
+            all["rows"][0]["global"]["sectors"]["sum"] = value!(1);
+        }),
+    ];
+    for (expected, change) in changes {
+        let mut changed = whole.clone();
+        change(&mut changed);
+        let error = Summary::from_json(changed.to_string().as_bytes()).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
 }
 
 /// Whatever is changed in the JSON of a shard, also what agrees with the rest.
