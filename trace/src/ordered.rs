@@ -153,7 +153,7 @@ pub(crate) fn map<C: Chunk, S: Send, End: Send, Error>(
                 }
             };
             // If no further thread can start, the others do its work.
-            if Builder::new().spawn_scoped(scope, help).is_err() {
+            if !has_room() || Builder::new().spawn_scoped(scope, help).is_err() {
                 break;
             }
         }
@@ -187,6 +187,17 @@ pub(crate) fn map<C: Chunk, S: Send, End: Send, Error>(
             state = shared.is_done.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     })
+}
+
+/// Whether a thread can start: with its stack alone it could not even report that memory is short, and the process would
+/// end or hang.
+fn has_room() -> bool {
+    const STACK_AND_START: usize = (2 << 20) + (1 << 18);
+    let mut room = Vec::<u8>::new();
+    let is_there = room.try_reserve_exact(STACK_AND_START).is_ok();
+    // Else the compiler may leave out an allocation that nobody uses.
+    std::hint::black_box(&mut room);
+    is_there
 }
 
 #[cfg(test)]
