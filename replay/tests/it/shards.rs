@@ -184,7 +184,8 @@ fn summaries_that_contradict_themselves_are_refused() {
     let trace = open(&write(&[Item::Record(Record::new("LDG.E", Form::Stride(0x1000, 4)))]));
     let text = json(&summary(&trace, None).unwrap());
     let whole: Value = serde_json::from_str(&text).unwrap();
-    let changes: [(&str, fn(&mut Value)); 4] = [
+    type Change = fn(&mut Value);
+    let changes: [(&str, Change); 4] = [
         ("rows of launches that it does not have", |all| all["rows"][0]["launch"] = value!(1)),
         ("rows of launches that it does not have", |all| all["rows"][0]["kernel"] = value!("x")),
         ("its sums are not those of its rows", |all| all["loads"]["accesses"] = value!(2)),
