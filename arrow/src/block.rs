@@ -198,7 +198,8 @@ impl Columns {
     }
 }
 
-/// Adds the values of an access's executing lanes: the trace's, or those that a load loaded if the trace has none.
+/// Adds the values of an access's executing lanes: values of the trace or, because most traces have none, the values
+/// that the executor loaded.
 fn push_values(
     column: &mut ValueColumn,
     record: &MemoryRecord<'_>,

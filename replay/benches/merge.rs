@@ -1,8 +1,8 @@
 //! What reading and merging the summaries of 1,000 shards takes: `cargo bench --bench merge --features trace,simd`. The
 //! numbers are single runs, for docs/performance.md.
 //!
-//! The trace streams through memory, reads a large table at random and comes back to what it has read, in
-//! kernels that are longer than a shard.
+//! The trace streams through memory, reads a large table at random and reads earlier addresses again, so that shards have
+//! lines in common. Its kernels are longer than a shard.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a measure")]
 

@@ -447,7 +447,7 @@ fn values_are_those_of_the_trace_or_of_the_fill() {
     assert!(checked > 1000, "{checked}");
 }
 
-/// Lanes of the first atomic share a word, and those of the second have two words of each bank.
+/// The lanes of the first atomic share a word; the lanes of the second have two words in each bank.
 const ATOMICS: &str = "\
 -kernel name = k
 -grid dim = (1,1,1)

@@ -22,7 +22,7 @@ fn json_of(arguments: &[&str]) -> Value {
     serde_json::from_str(&succeeded(&mut command)).unwrap()
 }
 
-/// Returns kernel, program counter, SASS and source line of each row of a kind; null for what is not there.
+/// Returns kernel, program counter, SASS and source line of each row of a kind; null where the row lacks the key.
 fn places(summary: &Value, kind: &str) -> Vec<[Value; 4]> {
     let rows = summary["rows"].as_array().unwrap().iter().filter(|row| row["kind"] == kind);
     rows.map(|row| ["kernel", "pc", "sass", "source_line"].map(|key| row[key].clone())).collect()

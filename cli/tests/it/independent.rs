@@ -136,7 +136,7 @@ fn counts(text: &str) -> Value {
     in_order(of_model(&Summary::from_json(text.as_bytes()).unwrap()))
 }
 
-/// Rows in one order: the script has those of one program counter, as all of `mem_trace` are, in the order of the trace.
+/// Sorts rows, because the script keeps rows of one program counter in the order of the trace. `mem_trace` has no other rows.
 fn in_order(mut counts: Value) -> Value {
     for key in ["per_pc", "per_pc_stores", "per_pc_copies"] {
         if let Some(rows) = counts.get_mut(key).and_then(Value::as_array_mut) {
@@ -163,7 +163,7 @@ fn script(python: &str, arguments: &[&str]) -> Option<Value> {
 fn assert_agrees(got: &Value, expected: &Value, at: &str) {
     match (got, expected) {
         (Value::Object(got), Value::Object(expected)) => {
-            // The ideal of what is unknown is unknown here.
+            // An access with unknown wavefronts has no known ideal here; the script counts one.
             let is_unknown = got.get("wavefronts").is_some_and(Value::is_null);
             let is_compared =
                 |key: &str| key != "footprint" && !(is_unknown && key == "ideal_wavefronts");

@@ -193,7 +193,7 @@ fn transposes_and_structures_cost_what_textbooks_say() {
     }
 }
 
-/// What a launch counts is what a replay of its trace counts, but for the values of the trace.
+/// The counts of a launch equal the counts of a replay of its trace, except for the values, which only the trace has.
 fn assert_counts_are_of_the_trace(launch: &Ran, trace: &str) -> Value {
     let replay = warpload().args(["replay", trace, "--format", "json"]).output().unwrap();
     let replay: Ran = replay.into();

@@ -217,7 +217,7 @@ fn csv_has_the_numbers_of_json() {
         for key in ["launch", "kernel", "pc", "opcode", "kind", "space", "accesses", "lanes"] {
             assert_eq!(at(line, key), text(&row[key]), "{key}");
         }
-        // Each number of the JSON is in a column, whose name is that of its keys.
+        // The JSON keys of each number, joined by `_`, name its column.
         let mut numbers = Vec::new();
         each_number(row, String::new(), &mut numbers);
         for (key, number) in numbers {

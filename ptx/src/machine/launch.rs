@@ -517,7 +517,7 @@ pub trait MemoryObserver {
     }
 }
 
-/// Two observers of a launch, of which the second may be missing.
+/// Two observers of a launch. The second is optional, so that a counter needs no trace beside it.
 impl<A: MemoryObserver, B: MemoryObserver> MemoryObserver for (A, Option<B>) {
     fn access(&mut self, access: &MemoryAccess<'_>) {
         self.0.access(access);

@@ -95,7 +95,7 @@ class Uniform:
 
 @dataclass(frozen=True)
 class Values:
-    """Loads with values in the source, and their comparison with an image."""
+    """Accesses with values in the source, and the comparison of loads with an image."""
 
     accesses: int = 0
     checked: int = 0

@@ -65,8 +65,8 @@ fn assert_self_contained(html: &str) {
     assert_eq!(html.matches(" href=").count(), html.matches(" href=\"#").count());
 }
 
-/// The launches of a kernel are one row of the page, unless each is asked for; those of several summaries follow each
-/// other.
+/// The page has one row for all launches of a kernel, or a row for each with `--by-launch`. Launches of several summaries
+/// follow each other.
 #[test]
 fn launches_and_summaries_are_added_up() {
     let folder = tempfile::tempdir().unwrap();
