@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use rayon::prelude::*;
 use warpload_replay::{MergeError, Summary};
 
 use super::compare;
@@ -37,9 +36,8 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     let Arguments { summary: paths, output: to, shape } = arguments;
     shape.check()?;
     let targets = shape.targets(to.as_deref())?;
-    // At once, because reading takes most of the time. The first error is that of the first file.
-    let read: Vec<_> = paths.par_iter().map(|path| compare::read(path)).collect();
-    let summaries = read.into_iter().collect::<anyhow::Result<_>>()?;
+    let summaries = paths.iter().map(|path| compare::read(path));
+    let summaries = summaries.collect::<anyhow::Result<_>>()?;
     let merged = Summary::merge(summaries).map_err(|error| anyhow!(named(&error, &paths)))?;
     // One shard may have none of the selected accesses. If the whole has none, it is an error, as in `replay`.
     if let Some(nothing) = merged.nothing_selected() {
