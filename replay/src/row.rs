@@ -85,6 +85,12 @@ impl AccessKind {
         }
     }
 
+    /// Returns its name with the memory: `global load`.
+    #[must_use]
+    pub fn of_space(self, space: RowSpace) -> String {
+        format!("{} {}", space.name(), self.name())
+    }
+
     /// Returns the name of several.
     #[must_use]
     pub const fn plural(self) -> &'static str {
@@ -292,8 +298,8 @@ impl AccessCounts {
     #[must_use]
     pub fn excess(&self) -> u64 {
         let wavefronts = self.wavefronts().saturating_sub(self.ideal_wavefronts());
-        let constant = self.constant.as_ref();
-        let repeats = constant.map_or(0, |of| of.addresses.saturating_sub(of.accesses));
+        let loads = self.constant.as_ref().map_or(0, |constant| constant.accesses);
+        let repeats = self.addresses().saturating_sub(loads);
         self.excess_sectors().saturating_add(wavefronts).saturating_add(repeats)
     }
 }

@@ -138,9 +138,7 @@ fn instructions(comparison: &Comparison) -> String {
                 Some(Cell::number(row.pc.0 as f64, format!("<code>{}</code>", escape(&row.place))))
             }),
             ("opcode", "opcode", &|row| Some(Cell::code(&row.opcode, 48))),
-            ("access", "access", &|row| {
-                Some(Cell::text(format!("{} {}", row.space.name(), row.kind.name())))
-            }),
+            ("access", "access", &|row| Some(Cell::text(row.kind.of_space(row.space)))),
             ("change", "change", &|row| Some(change(row.change, &change_of(row)))),
             ("accesses", "accesses", &|row| pair(row.accesses)),
             ("sectors", "sectors", &|row| pair(row.sectors)),
@@ -214,10 +212,7 @@ fn text_columns<'r>() -> Vec<Column<&'r ComparedRow>> {
     vec![
         Column { heading: "pc", value: |row| Value::Shown(row.place.clone()) },
         Column { heading: "instruction", value: |row| Value::Text((&*row.opcode).into()) },
-        Column {
-            heading: "access",
-            value: |row| Value::Whole(format!("{} {}", row.space.name(), row.kind.name())),
-        },
+        Column { heading: "access", value: |row| Value::Whole(row.kind.of_space(row.space)) },
         Column { heading: "change", value: |row| Value::Shown(change_of(row)) },
         Column { heading: "accesses", value: |row| pair(row.accesses) },
         Column { heading: "sectors", value: |row| pair(row.sectors) },

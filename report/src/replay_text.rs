@@ -441,7 +441,7 @@ fn access_columns<'s>() -> Vec<Column<Shown<'s>>> {
             None => Value::Hex(of.row.pc.0),
         };
         "instruction", |of| Value::Text(of.row.code.instruction().unwrap_or(&of.row.opcode).into());
-        "access", |of| Value::Text(format!("{} {}", of.row.space.name(), of.row.kind.name()).into());
+        "access", |of| Value::Text(of.row.kind.of_space(of.row.space).into());
         "accesses", |of| Value::Count(of.row.counts.accesses);
         "lanes each", |of| {
             Value::Number(of.row.counts.lanes as f64 / of.row.counts.accesses.max(1) as f64, 1)

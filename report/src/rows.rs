@@ -95,8 +95,7 @@ pub(crate) struct Totals([u64; 3]);
 
 impl Totals {
     pub(crate) fn new(counts: &AccessCounts) -> Self {
-        let addresses = Cost::ConstantAddresses.of(counts).0;
-        Self([counts.sectors(), counts.wavefronts(), addresses])
+        Self([counts.sectors(), counts.wavefronts(), counts.addresses()])
     }
 
     /// The most of any row.
@@ -160,9 +159,7 @@ pub(crate) fn instructions(context: &Context<'_>) -> String {
                 Some(Cell::code(of.row.code.instruction().unwrap_or(&of.row.opcode), 80))
             }),
             ("source", "source", &|of| source(of.row)),
-            ("access", "access", &|of| {
-                Some(Cell::text(format!("{} {}", of.row.space.name(), of.row.kind.name())))
-            }),
+            ("access", "access", &|of| Some(Cell::text(of.row.kind.of_space(of.row.space)))),
             ("faults", "faulty lanes", &|of| faults(&of.row.counts)),
             ("share", "share of all", &|of| {
                 of.lines(|measure| {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Summary;
 use super::treemap::{read, write};
-use crate::counters::AccessCounts;
+use crate::counters::TraceCounts;
 use crate::row::AccessKind;
 
 /// The shard that a summary covers, and what its merge with the others needs.
@@ -131,21 +131,14 @@ impl Summary {
         {
             return Err("it has rows of launches that it does not have");
         }
-        for kind in AccessKind::ALL {
-            let sum = |cost: fn(&AccessCounts) -> u64| {
-                let rows = self.rows.iter().filter(|row| row.kind == kind);
-                rows.fold(0u64, |sum, row| sum.saturating_add(cost(&row.counts)))
-                    == cost(self.counts.kind(kind))
-            };
-            let costs: [fn(&AccessCounts) -> u64; 4] = [
-                |counts| counts.accesses,
-                AccessCounts::sectors,
-                AccessCounts::wavefronts,
-                AccessCounts::addresses,
-            ];
-            if !costs.into_iter().all(sum) {
-                return Err("its sums are not those of its rows");
-            }
+        let mut sums = TraceCounts::default();
+        self.rows.iter().for_each(|row| *sums.kind_mut(row.kind) += &row.counts);
+        let costs = |counts: &TraceCounts, kind| {
+            let of = counts.kind(kind);
+            [of.accesses, of.sectors(), of.wavefronts(), of.addresses()]
+        };
+        if AccessKind::ALL.iter().any(|kind| costs(&sums, *kind) != costs(&self.counts, *kind)) {
+            return Err("its sums are not those of its rows");
         }
         let Some(part) = &self.shard else { return Ok(()) };
         if part.index >= part.of {
