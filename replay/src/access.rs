@@ -1,5 +1,5 @@
-//! [`Access`]: what a record of a trace does to memory. Replays count accesses, and an
-//! [`AccessExecutor`](crate::AccessExecutor) returns them one at a time.
+//! [`Access`]: the executed record of a trace. Replays count accesses, and an [`AccessExecutor`](crate::AccessExecutor)
+//! returns them one at a time, so both execute records here.
 
 use crate::counter::accessing;
 use crate::options::ReplayOptions;
@@ -126,15 +126,28 @@ fn execute_matrices<M: LoadMemory>(
     rows: &mut [LaneValues],
 ) -> Loaded {
     let operation = traced.operation();
-    let loaded = match operation.matrix_load() {
-        Some(matrices) => matrices.load(lanes, memory, Misaligned::Report, rows),
-        None => {
-            let lanes =
-                LaneAddresses { executing: accessing(operation, lanes.executing), ..*lanes };
-            load(operation.load_op(), &lanes, memory, Misaligned::Report, &mut [])
-        }
+    let Some(matrices) = operation.matrix_load() else {
+        return execute_without_values(operation, operation.load_op(), lanes, memory);
     };
-    // The executing lanes may differ from the lanes that provide addresses.
-    let first_space = loaded.first_space.or(operation.space.only());
+    let loaded = matrices.load(lanes, memory, Misaligned::Report, rows);
+    with_first_space(loaded, operation.load_op(), lanes)
+}
+
+/// Executes an access whose values nobody asks for. Of matrices, only the lanes that provide row addresses access memory.
+#[inline]
+pub(crate) fn execute_without_values<M: LoadMemory>(
+    operation: &MemoryOperation,
+    op: LoadOp,
+    lanes: &LaneAddresses,
+    memory: &M,
+) -> Loaded {
+    let accessing = LaneAddresses { executing: accessing(operation, lanes.executing), ..*lanes };
+    let loaded = load(op, &accessing, memory, Misaligned::Report, &mut []);
+    with_first_space(loaded, op, lanes)
+}
+
+/// The executing lanes of a matrix access may differ from the lanes that provide addresses.
+fn with_first_space(loaded: Loaded, op: LoadOp, lanes: &LaneAddresses) -> Loaded {
+    let first_space = loaded.first_space.or(op.space.only());
     Loaded { first_space: first_space.filter(|_| !lanes.executing.is_empty()), ..loaded }
 }

@@ -2,21 +2,20 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::access::execute_without_values;
 use crate::costs::SharedRules;
-use crate::counter::{AccessCounter, Executed, accessing};
+use crate::counter::{AccessCounter, Executed};
 use crate::launch_counts::{AccessKey, LaunchCounts};
 use crate::row::RowCode;
 use crate::summary::{LaunchSummary, Summary};
-use warpload::lane::LaneMask;
-use warpload::load::{LaneAddresses, LaneFaultKind, LoadOp, Loaded, load};
-use warpload::machine::Misaligned;
+use warpload::load::{LaneAddresses, LaneFaultKind, LoadOp};
 use warpload::memory::{AddressMap, AddressSpace, Fill, FilledMemory, WarpAddresses};
 use warpload_binary::names::Demangled;
 use warpload_ptx::machine::{
     AccessStatements, Kernel, KernelLaunch, KernelResult, MemoryAccess, MemoryObserver,
     traced_kernel,
 };
-use warpload_trace::{DEFAULT_ADDRESS_BITS, MemoryOperation, OperationKind};
+use warpload_trace::{DEFAULT_ADDRESS_BITS, MemoryOperation, OperationKind, TraceContents};
 
 /// Counts the accesses of a kernel while it runs. Its summary is that of a replay of the launch's
 /// [trace](warpload_ptx::machine::LaunchTrace), without the trace.
@@ -24,7 +23,8 @@ use warpload_trace::{DEFAULT_ADDRESS_BITS, MemoryOperation, OperationKind};
 pub struct LaunchCounter<'m> {
     statements: AccessStatements<'m>,
     launch: LaunchSummary,
-    operations: Vec<MemoryOperation>,
+    contents: TraceContents,
+    numbers: FxHashMap<MemoryOperation, u16>,
     counter: AccessCounter,
     accesses: u64,
     map: AddressMap,
@@ -40,7 +40,8 @@ impl<'m> LaunchCounter<'m> {
         Self {
             statements: AccessStatements::new(kernel),
             launch: LaunchSummary::new(0, &traced, demangled),
-            operations: Vec::new(),
+            contents: TraceContents::default(),
+            numbers: FxHashMap::default(),
             counter: AccessCounter::default(),
             accesses: 0,
             // As wide as in a replay of a trace: memory of `malloc` is beyond the default map.
@@ -71,8 +72,13 @@ impl<'m> LaunchCounter<'m> {
                 (line.pc, code)
             })
             .collect();
-        let mut summary = Summary { complete: Some(true), ..Summary::default() };
-        let footprint = summary.push(self.launch, &self.operations, counts, |pc, _| {
+        let left_out = self.statements.left_out();
+        let mut summary = Summary {
+            complete: left_out.is_none().then_some(true),
+            notes: left_out.into_iter().collect(),
+            ..Summary::default()
+        };
+        let footprint = summary.push(self.launch, &self.contents.operations, counts, |pc, _| {
             code.get(&pc).cloned().unwrap_or_default()
         });
         summary.counts.footprint = Some(footprint.counts());
@@ -105,17 +111,11 @@ fn count_faults(summary: &mut Summary, pc: u32, kind: LaneFaultKind, lanes: u64)
 
 impl MemoryObserver for LaunchCounter<'_> {
     fn access(&mut self, access: &MemoryAccess<'_>) {
-        let operations = &mut self.operations;
-        let statement = self.statements.find(access, |operation| {
-            let known = operations.iter().position(|known| known == operation);
-            let number = known.unwrap_or_else(|| {
-                operations.push(operation.clone());
-                operations.len() - 1
-            });
-            u16::try_from(number).ok()
-        });
+        let Self { contents, numbers, .. } = self;
+        let statement =
+            self.statements.find(access, |operation| contents.number(numbers, operation));
         let Some(number) = statement.operation else { return };
-        let Some(operation) = self.operations.get(usize::from(number)) else { return };
+        let Some(operation) = self.contents.operations.get(usize::from(number)) else { return };
         let is_copy = operation.kind == OperationKind::Copy;
         // Both sides of a copy have its opcode.
         let space = if is_copy { access.space } else { operation.space };
@@ -126,16 +126,8 @@ impl MemoryObserver for LaunchCounter<'_> {
             addresses: WarpAddresses::Each(*access.addresses),
             ..LaneAddresses::NONE
         };
-        let loaded = load(
-            op,
-            &LaneAddresses { executing: accessing(operation, lanes.executing), ..lanes },
-            &FilledMemory { map, fill: Fill::Zero },
-            Misaligned::Report,
-            &mut [],
-        );
-        // The executing lanes of a matrix load may provide no address.
-        let first_space = loaded.first_space.or(op.space.only());
-        let first_space = first_space.filter(|_| lanes.executing != LaneMask::NONE);
+        let memory = FilledMemory { map, fill: Fill::Zero };
+        let loaded = execute_without_values(operation, op, &lanes, &memory);
         self.counter.count(&Executed {
             key: AccessKey {
                 pc: statement.pc,
@@ -145,7 +137,7 @@ impl MemoryObserver for LaunchCounter<'_> {
             operation,
             op,
             lanes: &lanes,
-            loaded: &Loaded { first_space, ..loaded },
+            loaded: &loaded,
             has_addresses: true,
             instruction: self.accesses,
             map: &map,

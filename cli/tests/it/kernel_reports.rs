@@ -6,7 +6,10 @@ use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use warpload_ptx::machine::{AllocationUse, DeviceMemory, Kernel, KernelLaunch, LaunchTrace};
+use warpload_ptx::machine::{
+    AccessStatements, AllocationUse, DeviceMemory, Kernel, KernelLaunch, LaunchTrace, MemoryAccess,
+    MemoryObserver,
+};
 
 use crate::common::{Ran, warpload};
 
@@ -285,7 +288,7 @@ fn one_block_of_a_large_grid() {
     assert!(ran.stderr.contains("no block (4, 0, 0): the grid has 4 x 1 x 1"), "{}", ran.stderr);
 }
 
-/// A launch writes no file that nobody asked for: it runs although no temporary file can be made, with all counts.
+/// A launch without `--trace` writes no file, so it runs and counts everything where no temporary file can be made.
 #[test]
 fn a_launch_needs_no_temporary_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -305,6 +308,31 @@ fn a_launch_needs_no_temporary_file() {
     // With a place that was asked for, an error stays one.
     let ran = launched(&["--trace", "/nonexistent/t.wlt"]);
     assert_eq!(ran.status, 2);
+}
+
+/// Gives no operation a number, as if there were too many.
+struct Full<'m>(AccessStatements<'m>);
+
+impl MemoryObserver for Full<'_> {
+    fn access(&mut self, access: &MemoryAccess<'_>) {
+        assert_eq!(self.0.find(access, |_| None).operation, None);
+    }
+}
+
+/// Parameters are left out by design, which needs no note.
+#[test]
+fn accesses_that_cannot_be_counted_are_told() {
+    let source = module("st.global.u32 [%rd1], %r0; ld.global.u32 %r2, [%rd1];");
+    let module = warpload_ptx::read(&source).unwrap();
+    let kernel = Kernel::named(&module, "k").unwrap();
+    let mut memory = DeviceMemory::new();
+    let address = memory.allocate(vec![0; 4096], AllocationUse::Argument(0)).unwrap();
+    let launch = KernelLaunch::new([1; 3], [64, 1, 1]).parameter(&address.to_le_bytes());
+    let mut full = Full(AccessStatements::new(&kernel));
+    assert_eq!(full.0.left_out(), None);
+    kernel.run(&launch, &mut memory, Some(&mut full)).unwrap();
+    let note = "the accesses of 2 instructions are left out, because there are more than 65536 different operations";
+    assert_eq!(full.0.left_out().as_deref(), Some(note));
 }
 
 /// An output with room for some bytes.

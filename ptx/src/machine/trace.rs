@@ -41,6 +41,7 @@ pub struct AccessStatements<'m> {
     module: &'m Module<'m>,
     /// Indexed by statement; `None` for statements that were not executed yet.
     known: Vec<Option<AccessStatement>>,
+    without_number: u64,
 }
 
 /// An instruction that accesses memory.
@@ -76,7 +77,7 @@ impl<'m> AccessStatements<'m> {
     #[must_use]
     pub fn new(kernel: &Kernel<'m>) -> Self {
         let module = kernel.module();
-        Self { module, known: vec![None; module.statements().len()] }
+        Self { module, known: vec![None; module.statements().len()], without_number: 0 }
     }
 
     /// Returns the instruction of an access. At the first access, `number` gives its operation a number.
@@ -115,12 +116,25 @@ impl<'m> AccessStatements<'m> {
             added.registers = operation.registers() as usize;
             if instruction.space().is_none_or(|space| space.0 != StateSpace::Param) {
                 added.operation = number(&operation);
+                self.without_number += u64::from(added.operation.is_none());
             }
         }
         if let Some(place) = self.known.get_mut(access.statement.index()) {
             *place = Some(added);
         }
         added
+    }
+
+    /// Returns a note about the instructions whose operations got no number, because there are too many; `None` if all
+    /// have one.
+    #[must_use]
+    pub fn left_out(&self) -> Option<String> {
+        let statements = Some(self.without_number).filter(|statements| *statements > 0)?;
+        let plural = if statements == 1 { "" } else { "s" };
+        Some(format!(
+            "the accesses of {statements} instruction{plural} are left out, because there are more than 65536 different \
+             operations"
+        ))
     }
 
     /// Returns the lines of the instructions with an operation, in the order of the text.
@@ -195,6 +209,9 @@ impl<'m, W: Write + Seek> LaunchTrace<'m, W> {
     pub fn finish(mut self) -> io::Result<W> {
         if let Some(error) = self.failed {
             return Err(error);
+        }
+        if let Some(note) = self.statements.left_out() {
+            self.writer.may_be_cut_off(&*note);
         }
         for AccessLine { pc, place, text, source_file, source_line } in self.statements.lines() {
             let source = source_line.map(|line| (source_file.as_deref(), line));

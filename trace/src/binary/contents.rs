@@ -89,9 +89,9 @@ impl TraceContents {
         Self { kernels, operations, allocations: allocations.clone(), ..Self::default() }
     }
 
-    /// Returns the number of an operation and adds it if it is new; `None` if there are too many. `numbers` maps the
+    /// Returns the number of an operation and adds it if it is new; `None` beyond 65,536 operations. `numbers` maps the
     /// operations so far to their numbers.
-    pub(crate) fn number(
+    pub fn number(
         &mut self,
         numbers: &mut FxHashMap<MemoryOperation, u16>,
         operation: &MemoryOperation,
