@@ -8,7 +8,7 @@ use warpload::lane::LaneMask;
 use warpload::load::LaneAddresses;
 use warpload::memory::{Space, Width};
 use warpload::text::parse_number;
-use warpload_replay::{LanePattern, LoadCosts, PatternError, PatternErrorKind, SharedRules};
+use warpload_replay::{AccessCosts, LanePattern, PatternError, PatternErrorKind, SharedRules};
 use warpload_report::{AccessDrawing, AccessRow, access_cost_text, access_rows};
 
 use crate::destination::Destination;
@@ -113,7 +113,7 @@ struct Access {
     /// The value of the counted name.
     value: Option<i64>,
     lanes: LaneAddresses,
-    costs: LoadCosts,
+    costs: AccessCosts,
 }
 
 #[derive(Serialize)]
@@ -243,7 +243,7 @@ impl Arguments {
         let mut lanes = pattern.addresses(element, &known)?;
         let rows = |matrices: u32| LaneMask::from_bits(u32::MAX >> (32 - 8 * matrices));
         lanes.executing = lanes.executing & self.matrices().map_or(self.mask, rows);
-        let costs = LoadCosts::of_access_by(
+        let costs = AccessCosts::of_access_by(
             self.rules(),
             self.space,
             self.width(),
@@ -316,7 +316,7 @@ impl Arguments {
 
     /// A row for each value of the counted name, and their sum.
     fn table(&self, accesses: &[Access]) -> String {
-        let column = |heading: &str, of: fn(&LoadCosts) -> Option<u64>| {
+        let column = |heading: &str, of: fn(&AccessCosts) -> Option<u64>| {
             let costs = accesses.iter().map(|access| of(&access.costs));
             let values: Vec<_> = costs.map(|cost| cost.map_or(Value::None, Value::Count)).collect();
             let is_known = values.iter().any(|value| !matches!(value, Value::None));
@@ -326,20 +326,20 @@ impl Arguments {
         let name = self.range.as_ref().map_or(String::new(), |(name, _)| name.clone());
         let columns = [
             Some((name, 0, numbers.map(Value::Shown).collect())),
-            column("wavefronts", LoadCosts::wavefronts),
-            column("conflicts", LoadCosts::conflicts),
-            column("ideal", LoadCosts::ideal_wavefronts),
-            column("sectors", LoadCosts::sectors),
-            column("lines", LoadCosts::lines),
-            column("ideal", LoadCosts::ideal_sectors),
+            column("wavefronts", AccessCosts::wavefronts),
+            column("conflicts", AccessCosts::conflicts),
+            column("ideal", AccessCosts::ideal_wavefronts),
+            column("sectors", AccessCosts::sectors),
+            column("lines", AccessCosts::lines),
+            column("ideal", AccessCosts::ideal_sectors),
             column("addresses", |costs| costs.constant.map(|cost| cost.amount)),
         ];
         let table = table::grid(columns.into_iter().flatten());
         let mut text = format!("{}\n{table}", self.accessed());
-        let sum = |of: fn(&LoadCosts) -> u64| {
+        let sum = |of: fn(&AccessCosts) -> u64| {
             accesses.iter().map(|access| of(&access.costs)).sum::<u64>()
         };
-        let all = sum(LoadCosts::amount);
+        let all = sum(AccessCosts::amount);
         text += &match self.space {
             Space::Shared => {
                 let conflicts = sum(|costs| costs.conflicts().unwrap_or(0));

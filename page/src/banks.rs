@@ -5,7 +5,7 @@ use warpload::lane::LaneMask;
 use warpload::load::LaneAddresses;
 use warpload::memory::{Space, Width};
 use warpload::text::parse_number;
-use warpload_replay::{LanePattern, LoadCosts, PatternError, PatternErrorKind, SharedRules};
+use warpload_replay::{LanePattern, AccessCosts, PatternError, PatternErrorKind, SharedRules};
 use warpload_report::{AccessDrawing, AccessRow, access_cost_text, access_rows};
 
 use crate::problem::Problem;
@@ -82,7 +82,7 @@ pub(crate) struct Counted {
     pub(crate) width: Width,
     pub(crate) rules: SharedRules,
     pub(crate) lanes: LaneAddresses,
-    pub(crate) costs: LoadCosts,
+    pub(crate) costs: AccessCosts,
 }
 
 impl Counted {
@@ -93,7 +93,7 @@ impl Counted {
         lanes: LaneAddresses,
     ) -> Self {
         let LaneAddresses { executing, addresses, .. } = &lanes;
-        let costs = LoadCosts::of_access_by(rules, space, width, *executing, addresses);
+        let costs = AccessCosts::of_access_by(rules, space, width, *executing, addresses);
         Self { space, width, rules, lanes, costs }
     }
 

@@ -1,4 +1,4 @@
-//! [`LoadCosts`]: the cost of one access in each memory; a replay adds these up. Shared, local and constant memory cost
+//! [`AccessCosts`]: the cost of one access in each memory; a replay adds these up. Shared, local and constant memory cost
 //! wavefronts, sectors and addresses. The rules and their sources are in docs/traces.md.
 //!
 //! The accesses of all lanes have one size and are aligned to it, so that any two are equal or disjoint. Lanes are
@@ -18,7 +18,7 @@ use warpload::memory::{AddressMap, AddressSpace, GenericAddress, Space, WarpAddr
 /// [`Row`](super::Row).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct LoadCosts {
+pub struct AccessCosts {
     /// Global memory; `None` if the opcode cannot reach it, or the addresses are unknown.
     pub global: Option<Traffic>,
     /// Wavefronts of shared memory; `None` if no lane accesses it, or if they are unknown, as those of
@@ -30,7 +30,7 @@ pub struct LoadCosts {
     pub constant: Option<AccessCost>,
 }
 
-impl LoadCosts {
+impl AccessCosts {
     /// Returns the cost of an access by lanes in one memory. Addresses are rounded down to the width; in shared, local
     /// and constant memory they are offsets.
     #[must_use]
@@ -212,7 +212,7 @@ pub struct Wavefront {
     pub banks: [LaneMask; BANKS],
 }
 
-/// Returns the wavefronts of a load of shared memory, group by group; their number is [`LoadCosts::wavefronts`]. The
+/// Returns the wavefronts of a load of shared memory, group by group; their number is [`AccessCosts::wavefronts`]. The
 /// order in which a bank serves the words of a group is not public; here it is lane order. Addresses are offsets in
 /// shared memory, rounded down to the width.
 #[must_use]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::costs::{LoadCosts, SpaceCosts};
+use super::costs::{AccessCosts, SpaceCosts};
 use super::options::{ReplayData, ReplayOptions, Selection};
 use crate::access::{Access, has_values};
 use crate::counter::Executed;
@@ -88,7 +88,7 @@ pub struct ExecutedAccess {
     pub loaded: Loaded,
     /// Its cost. Of shared memory `None` also if the wavefronts are unknown: those of atomics with lanes that share a
     /// word.
-    pub costs: LoadCosts,
+    pub costs: AccessCosts,
 }
 
 impl<'a> AccessExecutor<'a> {
@@ -162,7 +162,7 @@ impl<'a> AccessExecutor<'a> {
         let global = executed.reaches_global().then(|| executed.traffic(&mut ()));
         let SpaceCosts { shared, local, constant, .. } = executed.space_costs(executed.served());
         let shared = shared.filter(|cost| !executed.takes_turns(cost));
-        let costs = LoadCosts { global, shared, local, constant };
+        let costs = AccessCosts { global, shared, local, constant };
         let (space, executing) = (access.op.space.into(), self.lanes.executing);
         Some(ExecutedAccess { kind, space, executing, loaded: access.loaded, costs })
     }

@@ -4,7 +4,7 @@
 //! shards [merge](Summary::merge) into the summary of the whole. An [`AccessExecutor`] executes one access at a time.
 //! `warpload-report` shows a summary as text and as a page of HTML.
 //!
-//! Without the feature `traces`, only [`LoadCosts`] and [`LanePattern`] remain. They build for WebAssembly, because
+//! Without the feature `traces`, only [`AccessCosts`] and [`LanePattern`] remain. They build for WebAssembly, because
 //! they need no C library.
 
 #![forbid(unsafe_code)]
@@ -52,7 +52,7 @@ mod worker;
 
 #[cfg(feature = "traces")]
 pub use self::code::{CodeCheck, CodeMismatch};
-pub use self::costs::{AccessCost, BANKS, LoadCosts, SharedRules, Wavefront, shared_wavefronts};
+pub use self::costs::{AccessCost, AccessCosts, BANKS, SharedRules, Wavefront, shared_wavefronts};
 #[cfg(feature = "traces")]
 pub use self::counters::{
     AccessCounts, BankWords, ConstantCounts, CounterRow, FaultCounts, FirstFault, FootprintCounts,

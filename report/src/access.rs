@@ -7,7 +7,7 @@ use std::fmt::Write;
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::LaneAddresses;
 use warpload::memory::{Space, Width};
-use warpload_replay::{LoadCosts, SharedRules, shared_wavefronts};
+use warpload_replay::{AccessCosts, SharedRules, shared_wavefronts};
 
 use super::picture::{LETTER, NOTE_LETTER, Picture, TITLE_LETTER, on_colour};
 use super::text::plural;
@@ -103,7 +103,7 @@ fn wavefronts(width: Width, rules: SharedRules, access: &LaneAddresses) -> Vec<A
 
 /// Returns the cost of an access, in words: `32 wavefronts, 31 of them bank conflicts; ideal 1`.
 #[must_use]
-pub fn access_cost_text(costs: &LoadCosts) -> String {
+pub fn access_cost_text(costs: &AccessCosts) -> String {
     if let Some(shared) = costs.shared {
         let conflicts = match shared.conflicts {
             0 => "no bank conflicts".to_owned(),

@@ -1,5 +1,5 @@
 //! [`LanePattern`]: the addresses of a warp without a trace, from a formula of the lane or from a layout.
-//! [`LoadCosts::of_access`](super::LoadCosts::of_access) returns the cost of an access to them, as a replay does.
+//! [`AccessCosts::of_access`](super::AccessCosts::of_access) returns the cost of an access to them, as a replay does.
 //!
 //! `expression.rs` reads formulas, and `layout.rs` reads layouts in CuTe's notation. Another notation is another
 //! variant of `Source`.
@@ -29,11 +29,11 @@ use warpload::text::parse_number;
 ///
 /// ```
 /// use warpload::memory::{Space, Width};
-/// use warpload_replay::{LanePattern, LoadCosts, PatternError};
+/// use warpload_replay::{LanePattern, AccessCosts, PatternError};
 ///
 /// let wavefronts = |formula| -> Result<_, PatternError> {
 ///     let warp = LanePattern::parse(formula)?.addresses(1, &|_| None)?;
-///     let costs = LoadCosts::of_access(Space::Shared, Width::Bytes4, warp.executing, &warp.addresses);
+///     let costs = AccessCosts::of_access(Space::Shared, Width::Bytes4, warp.executing, &warp.addresses);
 ///     Ok(costs.wavefronts())
 /// };
 /// // A column of `float tile[32][32]`, and of `float tile[32][33]`.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use warpload::memory::{AddressMap, Fill, MemoryBuilder};
 use warpload_replay::{
-    AccessCounts, AccessExecutor, AccessKind, Digest, LoadCosts, ReplayData, ReplayOptions,
+    AccessCosts, AccessCounts, AccessExecutor, AccessKind, Digest, ReplayData, ReplayOptions,
     RowSpace, Selection, SharedRules, replay,
 };
 use warpload_trace::BinaryTrace;
@@ -45,7 +45,7 @@ impl Sums {
         }
     }
 
-    fn add(&mut self, costs: &LoadCosts) {
+    fn add(&mut self, costs: &AccessCosts) {
         if let Some(global) = costs.global {
             self.sectors[0] += global.sectors;
             self.sectors[1] += global.ideal_sectors;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use warpload::json::{self, JsonError};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{Space, WarpAddresses, Width};
-use warpload_replay::LoadCosts;
+use warpload_replay::AccessCosts;
 
 use super::family::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
 use crate::json::values::hexadecimal;
@@ -85,7 +85,7 @@ pub(super) fn answer(question: &str, _: &mut Answerer) -> Result<CaseAnswer, Jso
             )
         })?;
     }
-    let costs = LoadCosts::of_access(space, width, lanes, &WarpAddresses::Each(list));
+    let costs = AccessCosts::of_access(space, width, lanes, &WarpAddresses::Each(list));
     Ok(CaseAnswer::new(&Costs {
         sectors: costs.sectors(),
         lines: costs.lines(),
