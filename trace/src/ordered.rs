@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 
+use crate::open::has_room_for_thread;
+
 /// The limit for bytes of input in flight, unless one chunk alone has more. Matters only for very large chunks, since
 /// otherwise two chunks per thread fit.
 const MOST_BYTES: usize = 16 << 20;
@@ -153,7 +155,7 @@ pub(crate) fn map<C: Chunk, S: Send, End: Send, Error>(
                 }
             };
             // If no further thread can start, the others do its work.
-            if !has_room() || Builder::new().spawn_scoped(scope, help).is_err() {
+            if !has_room_for_thread() || Builder::new().spawn_scoped(scope, help).is_err() {
                 break;
             }
         }
@@ -187,17 +189,6 @@ pub(crate) fn map<C: Chunk, S: Send, End: Send, Error>(
             state = shared.is_done.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     })
-}
-
-/// Whether a thread can start: with its stack alone it could not even report that memory is short, and the process would
-/// end or hang.
-fn has_room() -> bool {
-    const STACK_AND_START: usize = (2 << 20) + (1 << 18);
-    let mut room = Vec::<u8>::new();
-    let is_there = room.try_reserve_exact(STACK_AND_START).is_ok();
-    // Else the compiler may leave out an allocation that nobody uses.
-    std::hint::black_box(&mut room);
-    is_there
 }
 
 #[cfg(test)]
