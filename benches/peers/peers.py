@@ -104,8 +104,8 @@ def with_warpload(warpload, trace):
     arguments = [warpload, "replay", trace, "--threads", "1", "--format", "json"]
     out = subprocess.run(arguments, check=True, capture_output=True, text=True).stdout
     summary = json.loads(out.splitlines()[0])
-    rows = sorted(summary["per_pc"], key=lambda row: int(row["pc"], 16))
-    sectors = [round(row["loads"] * row["sectors"]["mean"]) for row in rows]
+    rows = sorted(summary["rows"], key=lambda row: int(row["pc"], 16))
+    sectors = [row["global"]["sectors"]["sum"] for row in rows]
     return sectors, summary["footprint"]["lines"]
 
 
