@@ -313,8 +313,8 @@ fn filters(context: &Context<'_>, lines: &[Line<'_>]) -> String {
         "<div id=\"filters\" role=\"search\" aria-label=\"Filter the instructions\" hidden>\n"
             .to_owned();
     if context.several {
-        html += "<label>Kernel <input type=\"search\" id=\"filter-kernel\" placeholder=\"number or part \
-                 of the name\" autocomplete=\"off\"></label>\n";
+        html += "<label>Kernel <input type=\"search\" id=\"filter-kernel\" placeholder=\"number or name\" \
+                 autocomplete=\"off\"></label>\n";
     }
     let kinds =
         AccessKind::ALL.into_iter().filter(|kind| lines.iter().any(|of| of.row.kind == *kind));
