@@ -21,7 +21,7 @@ use warpload::memory::{Fill, Memory, Space, Window};
 use warpload::text::parse_number;
 use warpload_binary::names::{Demangled, NamePattern};
 use warpload_binary::sass::Functions;
-use warpload_trace::{DEFAULT_ADDRESS_BITS, TraceContents, spawn_thread, usable_threads};
+use warpload_trace::{DEFAULT_ADDRESS_BITS, TraceContents, usable_threads};
 
 /// The options of a replay, as the user writes them.
 ///
@@ -344,10 +344,7 @@ impl ReplayRequest {
         function: impl FnOnce() -> Result<T, ReplayError> + Send,
     ) -> Result<T, ReplayError> {
         let threads = usable_threads(self.threads).get();
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .spawn_handler(|thread| spawn_thread(|| thread.run()))
-            .build();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let failed = |error: rayon::ThreadPoolBuildError| ReplayError::Threads {
             threads,
             message: error.to_string(),

@@ -25,7 +25,7 @@ pub use self::binary::{
 pub use self::export::{DEFAULT_ADDRESS_BITS, ExportError, export_jsonl};
 pub use self::import::{ImportError, ImportEvent, MAX_KERNELS, is_certainly_text_trace};
 pub use self::open::{
-    ImportOptions, OpenError, TraceFiles, TraceSource, import_source, spawn_thread, usable_threads,
+    ImportOptions, OpenError, TraceFiles, TraceSource, import_source, usable_threads,
 };
 pub use self::operation::{MemoryOperation, OperationKind};
 pub use self::overview::{KernelOverview, OpcodeOverview, OtherOverview, TraceOverview};

@@ -104,28 +104,6 @@ impl ImportOptions {
     }
 }
 
-/// Returns whether there is memory for a thread. With its stack alone a thread could not even report that memory is short,
-/// and the process would end or hang.
-pub(crate) fn has_room_for_thread() -> bool {
-    const STACK_AND_START: usize = (2 << 20) + (1 << 18);
-    let mut room = Vec::<u8>::new();
-    let is_there = room.try_reserve_exact(STACK_AND_START).is_ok();
-    // Else the compiler may leave out an allocation that nobody uses.
-    std::hint::black_box(&mut room);
-    is_there
-}
-
-/// Starts a thread, if there is memory for more than its stack. Pools take it as their spawn handler.
-///
-/// # Errors
-/// Returns the system's error, or [`io::ErrorKind::OutOfMemory`].
-pub fn spawn_thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    if !has_room_for_thread() {
-        return Err(io::ErrorKind::OutOfMemory.into());
-    }
-    std::thread::Builder::new().spawn(work).map(drop)
-}
-
 /// Returns the number of threads to use: as many as asked for, but no more than can run at once.
 #[must_use]
 pub fn usable_threads(asked: Option<NonZero<usize>>) -> NonZero<usize> {

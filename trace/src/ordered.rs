@@ -4,8 +4,6 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 
-use crate::open::has_room_for_thread;
-
 /// The limit for bytes of input in flight, unless one chunk alone has more. Matters only for very large chunks, since
 /// otherwise two chunks per thread fit.
 const MOST_BYTES: usize = 16 << 20;
@@ -155,7 +153,7 @@ pub(crate) fn map<C: Chunk, S: Send, End: Send, Error>(
                 }
             };
             // If no further thread can start, the others do its work.
-            if !has_room_for_thread() || Builder::new().spawn_scoped(scope, help).is_err() {
+            if Builder::new().spawn_scoped(scope, help).is_err() {
                 break;
             }
         }

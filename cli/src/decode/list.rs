@@ -5,7 +5,6 @@ use warpload_binary::container::{
     ContainerError, ContainerErrorKind, GpuCode, GpuCodeKind, SmChoice,
 };
 use warpload_binary::sass::{self, FoundInstruction};
-use warpload_trace::spawn_thread;
 
 use super::images::Chosen;
 use crate::binary::text;
@@ -67,9 +66,7 @@ pub(super) fn list(chosen: &Chosen<'_>, output: &mut Output) -> anyhow::Result<S
     let mut choice = SmChoice::new(chosen.arguments.sm);
     let mut images = chosen.images().peekable();
     // The system may refuse to start threads. Without a pool the images are read one by one.
-    let pool =
-        rayon::ThreadPoolBuilder::new().spawn_handler(|thread| spawn_thread(|| thread.run()));
-    let pool = pool.build().ok();
+    let pool = rayon::ThreadPoolBuilder::new().build().ok();
     if images.peek().is_none() {
         return chosen.without_image(output);
     }

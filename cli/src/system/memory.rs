@@ -16,9 +16,35 @@ pub struct Allocator;
 #[inline(always)]
 fn checked(memory: *mut u8) -> *mut u8 {
     if memory.is_null() {
-        IS_REFUSED.store(true, Ordering::Relaxed);
+        refused();
     }
     memory
+}
+
+#[cold]
+fn refused() {
+    IS_REFUSED.store(true, Ordering::Relaxed);
+    // The standard library holds a lock while it prints a panic, and would wait for the same lock to print that memory was
+    // refused.
+    #[cfg(unix)]
+    if std::thread::panicking() {
+        end();
+    }
+}
+
+/// Ends the process with a message, once if several threads get here. Does only async-signal-safe work.
+#[cfg(unix)]
+#[allow(unsafe_code)]
+fn end() -> ! {
+    const MESSAGE: &[u8] = b"error: there is no more memory; see `ulimit -v`\n";
+    static IS_ENDING: AtomicBool = AtomicBool::new(false);
+    while IS_ENDING.swap(true, Ordering::Relaxed) {
+        // SAFETY: the call only waits.
+        unsafe { libc::pause() };
+    }
+    // SAFETY: the message lives as long as the process.
+    unsafe { libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.len()) };
+    signal_hook::low_level::exit(2)
 }
 
 #[allow(unsafe_code)]
@@ -57,17 +83,23 @@ pub(crate) fn report_lack() {
     extern "C" fn handle(_: libc::c_int) {
         // Returning lets `abort` go on.
         if IS_REFUSED.load(Ordering::Relaxed) {
-            const MESSAGE: &[u8] = b"error: there is no more memory; see `ulimit -v`\n";
-            // SAFETY: write is async-signal-safe, and the message lives as long as the process.
-            unsafe { libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.len()) };
-            signal_hook::low_level::exit(2);
+            end();
         }
     }
-    // SAFETY: `handle` calls only write and _exit, which are async-signal-safe. signal-hook refuses SIGABRT's handlers to
-    // return, and would allocate. An action of zeros is valid, with an empty mask.
+    // SAFETY: `handle` does only async-signal-safe work. signal-hook refuses SIGABRT's handlers to return, and would
+    // allocate. An action of zeros is valid, with an empty mask.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handle as *const () as libc::sighandler_t;
         libc::sigaction(libc::SIGABRT, &action, std::ptr::null_mut());
     }
+    // A thread whose memory ends after its stack panics in the standard library, which then aborts.
+    let default = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let text = panic.payload().downcast_ref::<String>();
+        if text.is_some_and(|text| text.starts_with("failed to allocate an alternative stack")) {
+            end();
+        }
+        default(panic);
+    }));
 }

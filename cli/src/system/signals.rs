@@ -2,11 +2,11 @@
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, Once, PoisonError, mpsc};
+use std::thread;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
-use warpload_trace::spawn_thread;
 
 /// Called before a signal ends the process. Calling `end` ends it.
 type Handler = fn(end: &dyn Fn());
@@ -19,7 +19,7 @@ pub(crate) fn before_signals_end(handle: Handler) {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let (to, from) = mpsc::channel::<Signals>();
-        let thread = spawn_thread(move || {
+        let thread = thread::Builder::new().spawn(move || {
             let Ok(mut signals) = from.recv() else { return };
             for signal in signals.forever() {
                 // A copy, because a handler may wait for a thread that registers another.
