@@ -81,7 +81,12 @@ impl Destination {
 
     /// Writes one object on one line.
     pub(crate) fn json(self, object: &impl Serialize, output: &mut Output) -> anyhow::Result<()> {
-        self.write(Escapes::Json, output, |to| io::write_json(to, object))
+        self.write(Escapes::Json, output, |to| {
+            // A key takes six writes.
+            let mut to = BufWriter::with_capacity(1 << 16, to);
+            io::write_json(&mut to, object)?;
+            to.flush()
+        })
     }
 
     pub(crate) fn text(self, text: &str, output: &mut Output) -> anyhow::Result<()> {

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::costs::{AccessCost, BANKS};
+use crate::row::{AccessKind, Row, RowCode, RowSpace};
 use crate::summary::Hex;
 use crate::traffic::Traffic;
 use warpload::load::{ByFaultKind, LaneFaultKind};
@@ -181,11 +182,11 @@ fn is_default<C: Default + PartialEq>(counter: &C) -> bool {
 }
 
 /// Defines structs of counters. A row has documentation, key, type and unit; its type determines how it adds. JSON
-/// leaves out the counters after `rare` that were not counted.
+/// leaves out the counters after `rare` that were not counted. `in` names a macro that gets them, as fields to read.
 macro_rules! counters {
     ($(
         $(#[$meta:meta])*
-        pub struct $name:ident {
+        pub struct $name:ident $(in $form:ident)? {
             $( $(#[doc = $doc:literal])+ $field:ident: $type:ty, $unit:literal; )*
             $(rare; $( $(#[doc = $of:literal])+ $rare:ident: $rare_type:ty, $rare_unit:literal; )*)?
         }
@@ -217,7 +218,46 @@ macro_rules! counters {
                 $($( Counter::values(counter.map(|counter| &counter.$rare), list); )*)?
             }
         }
+
+        counters!(@form $($form)? { $($field: $type,)* $($(#[serde(default)] $rare: $rare_type,)*)? });
     )*};
+    (@form { $($fields:tt)* }) => {};
+    (@form $form:ident { $($fields:tt)* }) => { $form! { $($fields)* } };
+}
+
+/// Defines the form of a [`Row`] to read. A flattened struct would be read through a map of all keys, which is half of
+/// the time of a merge.
+macro_rules! row_form {
+    ($($(#[$attribute:meta])? $field:ident: $type:ty,)*) => {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub(crate) struct RowForm {
+            launch: u64,
+            kernel: Arc<str>,
+            pc: Hex,
+            opcode: Arc<str>,
+            kind: AccessKind,
+            space: RowSpace,
+            access_bytes: Option<u32>,
+            sass: Option<Arc<str>>,
+            source_file: Option<Arc<str>>,
+            source_line: Option<u32>,
+            ptx: Option<Arc<str>>,
+            ptx_line: Option<u32>,
+            ptx_column: Option<u32>,
+            $($(#[$attribute])? $field: $type,)*
+        }
+
+        impl From<RowForm> for Row {
+            fn from(form: RowForm) -> Self {
+                let RowForm { launch, kernel, pc, opcode, kind, space, access_bytes, .. } = form;
+                let RowForm { sass, source_file, source_line, ptx, ptx_line, ptx_column, .. } = form;
+                let code = RowCode { sass, source_file, source_line, ptx, ptx_line, ptx_column };
+                let counts = AccessCounts { $($field: form.$field,)* };
+                Self { launch, kernel, pc, opcode, kind, space, access_bytes, code, counts }
+            }
+        }
+    };
 }
 
 counters! {
@@ -253,7 +293,7 @@ counters! {
     }
 
     /// The counts of some accesses: of one instruction of a launch, or of all of one kind.
-    pub struct AccessCounts {
+    pub struct AccessCounts in row_form {
         /// The number of accesses: instructions of a warp.
         accesses: u64, "accesses";
         /// Their executing lanes.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::counters::{AccessCounts, Counter};
+use crate::counters::{AccessCounts, Counter, RowForm};
 use crate::summary::Hex;
 use warpload::memory::AddressSpace;
 use warpload_trace::binary::{PtxPlace, shown_place};
@@ -14,6 +14,7 @@ use warpload_trace::{MemoryOperation, OperationKind};
 /// The accesses of one instruction of a launch. A copy from global to shared memory has a row for each side that the
 /// trace has.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "RowForm")]
 #[non_exhaustive]
 pub struct Row {
     /// The launch's number in the trace, from 0; in rows by kernel, the first launch's.
@@ -152,8 +153,7 @@ impl From<AddressSpace> for RowSpace {
 }
 
 /// The instruction of a row and its source line. JSON leaves out what is unknown.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RowCode {
     /// The instruction, from the trace's word or from a cubin.

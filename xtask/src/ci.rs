@@ -73,8 +73,6 @@ pub(crate) fn nightly() -> Result<()> {
     for manifest in ["Cargo.toml", "arrow/Cargo.toml"] {
         minimum_rust(manifest)?;
     }
-    // Tests that take minutes, and pages in a browser. The test that needs nvdisasm has a step below.
-    run_cargo("test --workspace --locked -- --ignored --skip nvdisasm")?;
     // Each bench once, without timing.
     run_cargo("test --quiet --workspace --locked --bench *")?;
     examples(&workspace)?;
@@ -93,7 +91,10 @@ pub(crate) fn nightly() -> Result<()> {
     if_installed("mdbook", "build docs/book")?;
     // Without arguments, actionlint checks all workflows of the repository.
     if_installed("actionlint", "")?;
-    nvidia::at_hand(&workspace)
+    nvidia::at_hand(&workspace)?;
+    // Last, because they take most of an hour: tests of minutes, and pages in a browser. The test that needs nvdisasm is
+    // a step above.
+    run_cargo("test --workspace --locked -- --ignored --skip nvdisasm")
 }
 
 fn examples(workspace: &Metadata) -> Result<()> {

@@ -175,6 +175,7 @@ fn merge_shards(mut shards: Vec<(usize, Summary)>) -> Result<Summary, MergeError
     let mut rest = shards.into_iter();
     let (_, mut sum) = rest.next().ok_or(MergeError::Nothing)?;
     let Some(part) = sum.shard.take() else { return Ok(sum) };
+    sum.checksum = None;
     let mut launches = with_lines(std::mem::take(&mut sum.launches), part.lines);
     let mut rows = vec![std::mem::take(&mut sum.rows)];
     for (index, mut shard) in rest {

@@ -54,6 +54,9 @@ pub struct Summary {
     pub launches: Vec<LaunchSummary>,
     /// The accesses of each instruction of each launch, by launch, program counter, kind, opcode and space.
     pub rows: Vec<Row>,
+    /// Of a shard, the CRC-32 of its line of JSON without this key, so that no change goes unnoticed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) checksum: Option<u32>,
 }
 
 /// A launch of a kernel, or the sum of the launches of one kernel.
@@ -124,11 +127,7 @@ impl Summary {
             Row { launch, ..row.clone() }
         });
         let (launches, rows) = (launches.into_values().collect(), join(rows.collect()));
-        Cow::Owned(Self { launches, rows, ..self.without_rows() })
-    }
-
-    fn without_rows(&self) -> Self {
-        Self {
+        Cow::Owned(Self {
             shard: self.shard.clone(),
             counts: self.counts.clone(),
             first_mismatches: self.first_mismatches.clone(),
@@ -137,9 +136,10 @@ impl Summary {
             complete: self.complete,
             notes: self.notes.clone(),
             selected: self.selected.clone(),
-            launches: Vec::new(),
-            rows: Vec::new(),
-        }
+            launches,
+            rows,
+            checksum: None,
+        })
     }
 
     /// Returns a launch by its number.

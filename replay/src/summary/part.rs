@@ -13,6 +13,7 @@ use super::Summary;
 use super::treemap::{read, write};
 use crate::counters::TraceCounts;
 use crate::row::AccessKind;
+use warpload::json::write_line;
 
 /// The shard that a summary covers, and what its merge with the others needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,8 +30,6 @@ pub struct ShardPart {
     pub(crate) launches: u64,
     /// For each launch of the summary, the lines that its accesses touched.
     pub(crate) lines: Vec<LineSet>,
-    /// The CRC-32 of the JSON of all else, so that no change goes unnoticed.
-    pub(crate) checksum: u32,
 }
 
 impl ShardPart {
@@ -102,7 +101,11 @@ impl Summary {
     /// Returns [`SummaryError`] if it is not one or, for a summary of a shard, if it is of another version or has
     /// changed since it was written. The version is checked first, because a later form may look like damage.
     pub fn from_json(json: &[u8]) -> Result<Self, SummaryError> {
-        let summary = serde_json::from_slice::<Self>(json);
+        // Faster than from a slice, whose texts would be checked one by one.
+        let summary = match std::str::from_utf8(json) {
+            Ok(json) => serde_json::from_str::<Self>(json),
+            Err(_) => serde_json::from_slice::<Self>(json),
+        };
         let replay = match &summary {
             Ok(summary) => summary.shard.as_ref().map(|part| part.replay.clone()),
             Err(_) => serde_json::from_slice::<Version>(json).ok().map(|head| head.shard.replay),
@@ -113,11 +116,11 @@ impl Summary {
             return Err(SummaryError::OtherVersion { given: given.to_owned() });
         }
         let summary = summary.map_err(SummaryError::Json)?;
-        summary.check().map_err(|message| SummaryError::Inconsistent { message })?;
+        summary.check(json).map_err(|message| SummaryError::Inconsistent { message })?;
         Ok(summary)
     }
 
-    fn check(&self) -> Result<(), &'static str> {
+    fn check(&self, json: &[u8]) -> Result<(), &'static str> {
         if !self.launches.is_sorted_by(|one, next| one.launch < next.launch) {
             return Err("its launches do not ascend");
         }
@@ -150,31 +153,30 @@ impl Summary {
         if self.launches.last().is_some_and(|last| last.launch >= part.launches) {
             return Err("it has more launches than the trace");
         }
-        match self.checksum() {
-            Ok(checksum) if checksum == part.checksum => Ok(()),
-            _ => Err("its checksum does not match: it has changed since it was written"),
+        if !self.is_sealed(json) {
+            return Err("its checksum does not match: it has changed since it was written");
         }
+        Ok(())
     }
 
     /// Sets the checksum of a shard's summary.
     pub(crate) fn seal(mut self) -> Self {
-        let checksum = self.checksum().unwrap_or_default();
-        if let Some(part) = &mut self.shard {
-            part.checksum = checksum;
-        }
+        let mut to = BufWriter::with_capacity(1 << 16, Crc(crc32fast::Hasher::new()));
+        // Neither can fail.
+        let _ = write_line(&mut to, &self);
+        self.checksum = to.into_inner().ok().map(|Crc(crc)| crc.finalize());
         self
     }
 
-    /// The checksum of all but the checksum.
-    fn checksum(&self) -> serde_json::Result<u32> {
-        let shard = self.shard.clone().map(|part| ShardPart { checksum: 0, ..part });
-        let mut to = BufWriter::with_capacity(1 << 16, Crc(crc32fast::Hasher::new()));
-        // Not a copy of the whole, because its rows can be many.
-        let head = Self { shard, ..self.without_rows() };
-        serde_json::to_writer(&mut to, &(head, &self.launches, &self.rows))?;
-        let Crc(crc) =
-            to.into_inner().map_err(|error| serde_json::Error::io(error.into_error()))?;
-        Ok(crc.finalize())
+    /// Whether the line from which it was read ends with its checksum, and has this checksum without it.
+    fn is_sealed(&self, json: &[u8]) -> bool {
+        let Some(checksum) = self.checksum else { return false };
+        let end = format!(",\"checksum\":{checksum}}}");
+        let Some(rest) = json.trim_ascii_end().strip_suffix(end.as_bytes()) else { return false };
+        let mut crc = crc32fast::Hasher::new();
+        crc.update(rest);
+        crc.update(b"}\n");
+        crc.finalize() == checksum
     }
 }
 
