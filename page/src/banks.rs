@@ -5,7 +5,7 @@ use warpload::lane::LaneMask;
 use warpload::load::LaneAddresses;
 use warpload::memory::{Space, Width};
 use warpload::text::parse_number;
-use warpload_replay::{LanePattern, AccessCosts, PatternError, PatternErrorKind, SharedRules};
+use warpload_replay::{AccessCosts, LanePattern, PatternError, PatternErrorKind, SharedRules};
 use warpload_report::{AccessDrawing, AccessRow, access_cost_text, access_rows};
 
 use crate::problem::Problem;
