@@ -158,7 +158,7 @@ impl FileKind {
                 ("a text in UTF-16", "convert it to UTF-8 with `iconv -f UTF-16 -t UTF-8`")
             }
             Self::BinaryTrace => {
-                ("a binary trace of warpload", "`warpload info` and `warpload replay` read it")
+                ("a binary trace of warpload", "`warpload show` and `warpload replay` read it")
             }
             Self::SimulatorConfig => (
                 "a configuration of GPGPU-Sim or Accel-Sim",

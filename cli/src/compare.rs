@@ -95,7 +95,12 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
 
 /// Reads a summary.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Summary> {
-    Summary::from_json(&read_bytes(path)?).map_err(|error| match error {
+    parse(&read_bytes(path)?, path)
+}
+
+/// Reads a summary from JSON. Errors name the file.
+pub(crate) fn parse(json: &[u8], path: &Path) -> anyhow::Result<Summary> {
+    Summary::from_json(json).map_err(|error| match error {
         // It does not name the key at fault, because code that keeps track of keys takes a tenth of a megabyte.
         SummaryError::Json(error) => {
             let place = JsonError::from(&error).with_place();

@@ -1,33 +1,36 @@
-//! `conform`: checks an emulator, any program, against the conformance suite (docs/conformance.md).
+//! `conform`: checks an emulator, another program or our own, with cases (docs/conformance.md), and answers them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use clap::ArgGroup;
+use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use warpload::load::Executor;
 use warpload_suite::asking::{ChosenCases, FunctionExaminee};
 use warpload_suite::case::CaseChoice;
-use warpload_suite::families::{self, FAMILIES};
+use warpload_suite::families::traces::is_refusal;
+use warpload_suite::families::{self, Answerer, CaseAnswer, FAMILIES, UnopenedTrace};
 use warpload_suite::program::{Program, ProgramExaminee, end_programs};
 use warpload_suite::runner::{AskError, Examinee};
 
 use super::destination::Destination;
-use super::io::Output;
+use super::io::{self, Output};
 use super::options::{Progress, number};
-use super::suite::{self, Asked, CaseKind, Executors, Format, Report};
-use super::{answer, inputs, system};
+use super::suite::{self, Asked, Format, Report};
+use super::{inputs, system};
 use crate::process::Status;
+use crate::trace::Input;
 
-/// Check an emulator against the conformance suite
+/// Check an emulator with the conformance suite, test vectors or other cases
 ///
-/// Runs your program, asks it the cases of the suite one by one, and reports wrong answers and the common properties of
-/// their cases. The program reads questions from its standard input, one JSON object a line, and writes each answer to
-/// its standard output, one line, before it reads the next question (flush after each line). A question is a case
-/// without its expected answer, `final` or `expect`; the answer is that `final` or `expect`, or {"skip": "why"} for an
-/// unsupported case. `--executor` asks our own executors instead, in this process.
+/// Runs your program, asks it the cases one by one, and reports wrong answers and the common properties of their cases.
+/// The program reads questions from its standard input, one JSON object a line, and writes each answer to its standard
+/// output, one line, before it reads the next question (flush after each line). A question is a case without its
+/// expected answer, `final` or `expect`; the answer is that `final` or `expect`, or {"skip": "why"} for an unsupported
+/// case. Without `--command` our own executors are asked, in this process. With `--serve` this command is such a
+/// program.
 ///
 /// If the program ends or does not answer in time, the case fails, and the program is started again for the next one.
 /// Results are in the order of the cases, regardless of `--jobs`.
@@ -35,28 +38,39 @@ use crate::process::Status;
 /// Exit status: 0 if no case failed, 1 if one did or all were skipped, 2 if the program cannot be started, answers none
 /// of the first 10 questions, or a file cannot be read.
 #[derive(clap::Args)]
-#[command(group = ArgGroup::new("examinee").required(true), after_help = "\
-Examples:
+#[command(after_help = r#"Examples:
   warpload conform --command ./my-emulator vectors/v1
   warpload conform --command 'python3 adapter.py --model b' --family execute vectors/v1
   warpload conform --command ./my-emulator --flag misaligned --failures 100 vectors/v1
   warpload conform --command ./my-emulator --format junit -o report.xml vectors/v1
-  warpload conform --executor both vectors/v1
+  warpload conform tests/data/ld-vectors.jsonl
+  echo '{"family":"decode","sm":"50","word":"0x9c90000123470200"}' | warpload conform --serve
 
-`warpload answer` is such a program, for `--command 'warpload answer'`. docs/conformance.md has the questions and answers of each family.")]
+docs/conformance.md has the questions and answers of each family."#)]
 pub(crate) struct Arguments {
-    /// Files of cases, one JSON object a line, or folders: every .jsonl file in them except in `schema` and `files`;
-    /// `-` is standard input
-    #[arg(required = true)]
+    /// Files of cases, one JSON object a line: of a suite, test vectors, or loads from Tensor Memory; or folders: every
+    /// .jsonl file in them except in `schema` and `files`; `-` is standard input
+    #[arg(required_unless_present = "serve", value_name = "FILE")]
     suite: Vec<PathBuf>,
 
     /// Program with its arguments, quoted as for a shell. It runs without a shell, unless it is one: `sh -c '…'`
-    #[arg(long, value_name = "COMMAND", group = "examinee")]
+    #[arg(long, value_name = "COMMAND", conflicts_with = "executor")]
     command: Option<String>,
 
-    /// Ask our own executors instead of a program; `both` expects the right answer from each of the two
-    #[arg(long, value_enum, group = "examinee")]
+    /// Which of our own executors to ask; `both` expects the right answer from each of the two. [default: both, and
+    /// fast with --serve]
+    #[arg(long, value_enum)]
     executor: Option<Executors>,
+
+    /// Answer questions on standard input, each at once; {"skip": "why"} for an unsupported one, {"error": "why"} for a
+    /// line that is not a question
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "suite", "command", "jobs", "timeout", "family", "flag", "skip_decisions", "failures", "format", "output",
+        ]
+    )]
+    serve: bool,
 
     /// Number of instances of the program, or threads of our own executors, to run at the same time
     #[arg(
@@ -74,6 +88,7 @@ pub(crate) struct Arguments {
         default_value = "10",
         value_parser = seconds,
         allow_negative_numbers = true,
+        requires = "command",
         conflicts_with = "executor"
     )]
     timeout: Duration,
@@ -86,13 +101,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "F")]
     flag: Vec<String>,
 
-    /// Skip cases that no public source decides
+    /// Skip cases that no public source decides, and inferred ones
     #[arg(long)]
     skip_decisions: bool,
 
     /// Maximum number of failures to show as text; 20 by default
-    #[arg(long, value_name = "N", value_parser = number::<usize>(0..=u64::MAX))]
-    failures: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = number::<u64>(0..=u64::MAX))]
+    failures: Option<u64>,
 
     /// Output format
     #[arg(long, value_enum, default_value_t)]
@@ -101,6 +116,15 @@ pub(crate) struct Arguments {
     /// File for the result, or `-` for standard output, the default
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+}
+
+/// Which of our own executors.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Executors {
+    Fast,
+    /// The literal executor, lane by lane
+    Reference,
+    Both,
 }
 
 const MAX_JOBS: u64 = 1024;
@@ -120,6 +144,9 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
+    if arguments.serve {
+        return serve(arguments.executor.unwrap_or(Executors::Fast), output);
+    }
     if arguments.failures.is_some() && arguments.format != Format::Text {
         bail!("--failures: JSON and JUnit XML have all failures");
     }
@@ -136,16 +163,19 @@ pub(crate) fn execute(
     };
     let on_file = |file: &Path| inputs::remember_named([file]);
     let cases = ChosenCases { choice: &choice, on_file: &on_file };
-    let kind =
-        CaseKind { one: "case", key: None, shown: SHOWN, most: arguments.failures.unwrap_or(20) };
     let name = program.as_ref().map_or("warpload", Program::name);
     let asked = Asked::new(progress, name);
-    let report = Report::new(kind, arguments.format, to, output, &asked);
+    let most = arguments.failures.unwrap_or(20);
+    let report = Report::new(arguments.format, most, to, output, &asked);
     let (jobs, paths) = (arguments.jobs, &arguments.suite);
     let Some(program) = &program else {
-        let executors = arguments.executor.unwrap_or_default().list();
+        let executors: &[Executor] = match arguments.executor {
+            Some(Executors::Fast) => &[Executor::Fast],
+            Some(Executors::Reference) => &[Executor::Reference],
+            Some(Executors::Both) | None => &[Executor::Reference, Executor::Fast],
+        };
         let function = |executor: &Executor| {
-            let mut answerer = answer::answerer(*executor);
+            let mut answerer = answerer(*executor);
             let answer = move |question: &str| Ok(Ok(families::answer(question, &mut answerer)));
             (executor.name(), answer)
         };
@@ -159,6 +189,36 @@ pub(crate) fn execute(
     examine(examinees, paths, &choice, report).map_err(|error| match error.downcast_ref() {
         Some(AskError::Unanswered { .. }) => error.context(program.name().to_owned()),
         _ => error,
+    })
+}
+
+/// Answers the questions on standard input.
+fn serve(executor: Executors, output: &mut Output) -> anyhow::Result<Status> {
+    let mut answerer = answerer(match executor {
+        Executors::Fast => Executor::Fast,
+        Executors::Reference => Executor::Reference,
+        Executors::Both => bail!("--serve answers with one executor; expected fast or reference"),
+    });
+    io::each_line(Path::new("-"), Progress::Never, |_, question| {
+        let answer = match question {
+            Ok(question) => families::answer(question, &mut answerer),
+            Err(error) => CaseAnswer::Error(error.to_string()),
+        };
+        output.json_text(&answer.into_json())?;
+        // Flushed after each answer, because the asking program waits for it.
+        Ok(output.flush()?)
+    })?;
+    Ok(Status::Done)
+}
+
+/// Our own executors, with `executor` for vectors.
+fn answerer(executor: Executor) -> Answerer {
+    Answerer::new(executor).opening(|file| {
+        let opened = Input::new(file).and_then(|input| input.open(Progress::Never, 1));
+        opened.map_err(|error| match is_refusal(error.as_ref()) {
+            true => UnopenedTrace::Refused,
+            false => UnopenedTrace::Failed(format!("{error:#}")),
+        })
     })
 }
 
@@ -183,9 +243,6 @@ fn examine<E: Examinee>(
     report.finish()?;
     Ok(status)
 }
-
-/// The most differences of one case to show as text.
-const SHOWN: usize = 8;
 
 /// Splits the command into words as a shell would.
 fn program(command: &str, timeout: Duration) -> anyhow::Result<Program> {

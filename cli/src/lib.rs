@@ -5,8 +5,7 @@
 
 #![deny(unsafe_code)]
 
-mod answer;
-mod banks;
+mod access;
 mod binary;
 mod compare;
 mod conform;
@@ -18,7 +17,6 @@ mod encode;
 mod explain;
 mod export;
 mod import;
-mod info;
 mod inputs;
 mod io;
 mod manual;
@@ -32,10 +30,10 @@ mod remedy;
 mod replay;
 mod replaying;
 mod run;
+mod show;
 mod suite;
 mod system;
 mod terminal;
-mod test;
 mod tmem;
 mod trace;
 mod vectors;
@@ -99,18 +97,18 @@ const MESSAGES: &str = "Messages";
 const EXAMPLES: &str = "\
 Examples:
   warpload decode kernel.cubin                  every load of a cubin
-  warpload decode --list libkernels.so          the cubins and the PTX in a library
+  warpload images libkernels.so                 the cubins and the PTX in a library
   warpload decode --word 0x9c90000123470200     one word
   warpload encode 'LD.E R0, [R2 + 0x1234]'      text to word
   warpload explain 0x84e0000000070104           every bit of a word
-  warpload test vectors.jsonl                   check test vectors
+  warpload conform vectors.jsonl                check test vectors
   warpload conform --command ./my-emulator vectors/v1
                                                 check an emulator with the conformance suite
   warpload run vector.json                      execute one load, lane by lane
   warpload vectors generate --instruction LD    fresh test vectors
   warpload replay kernelslist.g --fill address  execute every load of a trace
   warpload compare before.json after.json       what changed between two replays
-  warpload banks 'lane * 132'                   the bank conflicts of an access, and a drawing
+  warpload access 'lane * 132'                  the bank conflicts of an access, and a drawing
   warpload ptx check kernel.ptx                 which loads of a PTX module are legal
   warpload tmem map 16x256b x4                  which thread gets which cell of Tensor Memory
 
@@ -119,26 +117,31 @@ use, or an input or output that fails.";
 
 #[derive(Subcommand)]
 enum Command {
+    #[command(alias = "disasm")]
     Decode(decode::Arguments),
+    #[command(alias = "asm")]
     Encode(encode::Arguments),
     Explain(explain::Arguments),
-    Test(test::Arguments),
+    Run(run::Arguments),
+    #[command(alias = "test")]
+    Conform(conform::Arguments),
     #[command(subcommand)]
     Vectors(vectors::Command),
-    Conform(conform::Arguments),
-    Answer(answer::Arguments),
-    Run(run::Arguments),
     Import(import::Arguments),
     Export(export::Arguments),
-    Info(info::Arguments),
     Replay(Box<replay::Arguments>),
     Merge(merge::Arguments),
     Compare(compare::Arguments),
-    Banks(banks::Arguments),
+    #[command(alias = "info")]
+    Show(show::Arguments),
+    #[command(alias = "banks")]
+    Access(access::Arguments),
     #[command(subcommand)]
     Ptx(ptx::Command),
     #[command(subcommand)]
     Tmem(tmem::Command),
+    Images(decode::images::Arguments),
+    Stats(decode::stats::Arguments),
     Completions(manual::CompletionsArguments),
     Man(manual::ManArguments),
 }
@@ -173,7 +176,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 pub fn run_to_end(arguments: impl IntoIterator<Item = OsString>) -> Ended {
     system::report_file_size_limit();
     system::report_lack_of_memory();
-    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let mut arguments: Vec<OsString> = arguments.into_iter().collect();
+    // The short form that other tools have; here a format has a name.
+    let options = arguments.iter_mut().take_while(|word| *word != "--");
+    options.filter(|word| *word == "--json").for_each(|word| *word = "--format=json".into());
     let (status, is_system_error) = match Arguments::try_parse_from(&arguments) {
         Ok(mut arguments) => {
             arguments.color.set();
@@ -264,20 +270,20 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status>
         Command::Decode(command) => decode::execute(command, arguments.progress, output),
         Command::Encode(command) => encode::execute(command, output),
         Command::Explain(command) => explain::execute(command, output),
-        Command::Test(command) => test::execute(command, arguments.progress, output),
         Command::Vectors(command) => vectors::execute(command, output),
         Command::Conform(command) => conform::execute(command, arguments.progress, output),
-        Command::Answer(command) => answer::execute(&command, output),
         Command::Run(command) => run::execute(command, output),
         Command::Import(command) => import::execute(command, arguments.progress, output),
         Command::Export(command) => export::execute(command, arguments.progress, output),
-        Command::Info(command) => info::execute(command, arguments.progress, output),
         Command::Replay(command) => replay::execute(*command, arguments.progress, output),
         Command::Merge(command) => merge::execute(command, output),
         Command::Compare(command) => compare::execute(command, output),
-        Command::Banks(command) => banks::execute(&command, output),
+        Command::Show(command) => show::execute(command, arguments.progress, output),
+        Command::Access(command) => access::execute(&command, output),
         Command::Ptx(command) => ptx::execute(command, arguments.progress, output),
-        Command::Tmem(command) => tmem::execute(command, arguments.progress, output),
+        Command::Tmem(command) => tmem::execute(command, output),
+        Command::Images(command) => decode::images::execute(command, arguments.progress, output),
+        Command::Stats(command) => decode::stats::execute(command, arguments.progress, output),
         Command::Completions(command) => manual::completions(command, Arguments::command(), output),
         Command::Man(command) => manual::man(command, Arguments::command(), output),
     }

@@ -8,7 +8,7 @@ pub(crate) fn of(error: &SassError) -> &'static str {
         SassError::Binary => " (use `--raw` for code without a container)",
         SassError::NotRaw { .. } | SassError::RawText { .. } => " (omit `--raw`)",
         SassError::OtherMachine { .. } => {
-            " (`warpload decode --extract` extracts the cubins of a program or library)"
+            " (`warpload images --extract` extracts the cubins of a program or library)"
         }
         SassError::NoControlWord { .. } => {
             " (use `--offset BYTES` to say where it begins, `--sm` for code of SM 7.0 and later)"

@@ -86,6 +86,11 @@ impl Input {
         Ok(Self { path: path.to_owned(), source: source? })
     }
 
+    /// Returns all bytes from the beginning.
+    pub(crate) fn bytes(self) -> anyhow::Result<Vec<u8>> {
+        io::read_all(self.source.into_bytes(), false)
+    }
+
     /// Reads the manifest of an image.
     pub(crate) fn manifest(self) -> anyhow::Result<Manifest> {
         let (name, folder) = (self.name().to_owned(), self.folder().to_owned());

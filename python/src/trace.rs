@@ -92,7 +92,7 @@ impl Trace {
         Table::of_accesses(py, Arc::clone(&self.trace), options, selection)
     }
 
-    /// The contents, as `warpload info --format json` prints them.
+    /// The contents, as `warpload show --format json` prints them.
     #[pyo3(signature = () -> "dict[str, Any]")]
     fn contents<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         objects(py, &self.trace.overview())

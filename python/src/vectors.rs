@@ -89,7 +89,7 @@ impl Vector {
     #[pyo3(signature = (executor = Executor("both")))]
     fn check(&self, py: Python<'_>, executor: Executor) -> PyResult<Vec<String>> {
         let checked = execute::check(&self.line, executor.list());
-        Ok(checked.map_err(|failed| error(py, ErrorKind::Syntax, failed))?.differences)
+        checked.map_err(|failed| error(py, ErrorKind::Syntax, failed))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -45,7 +45,7 @@ def test_our_executors_answer_the_whole_suite(suite) -> None:
 
 
 def test_a_program_and_our_executors_are_asked_the_same(small) -> None:
-    program = [sys.executable, "-m", "warpload", "answer"]
+    program = [sys.executable, "-m", "warpload", "conform", "--serve"]
     for executor in ("fast", "reference", "both"):
         assert wl.conform(small, executor) == wl.conform(small, program, timeout=60.0), executor
     command = " ".join(f"'{word}'" for word in program)

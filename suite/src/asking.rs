@@ -73,8 +73,8 @@ impl<'c, F> FunctionExaminee<'c, F>
 where
     F: FnMut(&str) -> Result<Result<CaseAnswer, CaseFailure>, AskError> + Send,
 {
-    /// Creates an examinee of named functions. A function gets a question, and returns the answer or a failure. If
-    /// there are several, differences begin with the function's name.
+    /// Creates an examinee of named functions. A function gets a question, and returns the answer or a failure. If they
+    /// do not agree, the differences of the first wrong one begin with its name.
     #[must_use]
     pub fn new(functions: Vec<(&'static str, F)>, cases: ChosenCases<'c>) -> Self {
         Self { functions, cases }
@@ -89,21 +89,21 @@ where
 
     fn judge(&mut self, line: &CaseLine) -> Result<CaseOutcome, AskError> {
         let Self { functions, cases } = self;
-        let has_several = functions.len() > 1;
         cases.judge(line, |case, question| {
-            let mut verdict = CaseVerdict::Passed;
+            let mut verdicts = Vec::new();
             for (name, function) in functions {
-                verdict = match function(question)? {
+                let verdict = match function(question)? {
                     Ok(answer) => judged(case, &answer),
                     Err(failure) => CaseVerdict::Failed(failure),
                 };
-                if let (CaseVerdict::Failed(failure), true) = (&mut verdict, has_several) {
-                    for difference in &mut failure.differences {
-                        *difference = format!("{name}: {difference}");
-                    }
-                }
-                if !matches!(verdict, CaseVerdict::Passed) {
-                    break;
+                verdicts.push((*name, verdict));
+            }
+            let agree = verdicts.windows(2).all(|pair| pair[0].1 == pair[1].1);
+            let found = verdicts.into_iter().find(|(_, verdict)| *verdict != CaseVerdict::Passed);
+            let Some((name, mut verdict)) = found else { return Ok((CaseVerdict::Passed, true)) };
+            if let (CaseVerdict::Failed(failure), false) = (&mut verdict, agree) {
+                for difference in &mut failure.differences {
+                    *difference = format!("{name}: {difference}");
                 }
             }
             Ok((verdict, true))
@@ -140,7 +140,14 @@ fn compared(case: &SuiteCase<'_>, answer: &CaseAnswer) -> Result<CaseVerdict, Ca
             return Ok(CaseVerdict::Skipped(shortened(reason, MAX_CHARACTERS)));
         }
         CaseAnswer::Error(message) => {
-            let message = format!("the program cannot read the question: {message}");
+            // The fault of the case, if it is malformed.
+            let expected = case.expected();
+            if let Err(error @ (Uncomparable::Case(_) | Uncomparable::Expected(_))) =
+                (case.family.compare)(&expected, expected.answer)
+            {
+                return Err(uncomparable(case, &error));
+            }
+            let message = format!("the question cannot be read: {message}");
             let message = shortened(&message, 2 * MAX_CHARACTERS);
             return Err(CaseFailure::new(CaseFailureKind::Error, message));
         }
@@ -149,18 +156,8 @@ fn compared(case: &SuiteCase<'_>, answer: &CaseAnswer) -> Result<CaseVerdict, Ca
     if is_same(case.expected().answer, answer) {
         return Ok(CaseVerdict::Passed);
     }
-    let mut differences =
-        (case.family.compare)(&case.expected(), answer).map_err(|error| match error {
-            Uncomparable::Case(error) => {
-                let message = with_column(&error);
-                let key = case.family.expectation;
-                CaseFailure::new(
-                    CaseFailureKind::NotACase,
-                    format!("not a case: `{key}`: {message}"),
-                )
-            }
-            Uncomparable::Answer(error) => CaseFailure::unreadable_answer(&error),
-        })?;
+    let mut differences = (case.family.compare)(&case.expected(), answer)
+        .map_err(|error| uncomparable(case, &error))?;
     if differences.is_empty() {
         return Ok(CaseVerdict::Passed);
     }
@@ -172,6 +169,17 @@ fn compared(case: &SuiteCase<'_>, answer: &CaseAnswer) -> Result<CaseVerdict, Ca
         differences.shrink_to_fit();
     }
     Err(CaseFailure { kind: CaseFailureKind::Difference, differences, stderr: Vec::new() })
+}
+
+fn uncomparable(case: &SuiteCase<'_>, error: &Uncomparable) -> CaseFailure {
+    let message = match error {
+        Uncomparable::Case(error) => with_column(error),
+        Uncomparable::Expected(error) => {
+            format!("`{}`: {}", case.family.expectation, with_column(error))
+        }
+        Uncomparable::Answer(error) => return CaseFailure::unreadable_answer(error),
+    };
+    CaseFailure::new(CaseFailureKind::NotACase, format!("not a case: {message}"))
 }
 
 /// Whether two JSON texts are the same apart from space between their parts.

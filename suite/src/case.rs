@@ -106,7 +106,8 @@ impl<'t> SuiteCase<'t> {
             name: object.read("name")?,
             flags: object.read("flags")?.unwrap_or_default(),
             subject: family.subject.and_then(|subject| subject(&object)),
-            is_decision: object.read("decision")?.unwrap_or_default(),
+            is_decision: object.read("decision")?.unwrap_or_default()
+                || object.get("conf") == Some("\"inferred\""),
         };
         Ok(Self { text, object, family, expected, about })
     }

@@ -26,21 +26,21 @@ impl CaseOutcome {
         Self { family: None, about, verdict, answered: None }
     }
 
-    /// Returns the title of the case: its id, its name, or both. `one` is the word for a case.
+    /// Returns the title of the case: its id, its name, or both.
     #[must_use]
-    pub fn title(&self, one: &str) -> String {
+    pub fn title(&self) -> String {
         let name = self.about.name.as_deref().filter(|name| !name.is_empty());
         match (self.about.id.as_deref(), name, self.family) {
             (Some(id), Some(name), _) => format!("{id}: {name}"),
             (Some(title), None, _) | (None, Some(title), _) => title.to_owned(),
-            (None, None, Some(_)) => format!("a {one} without a name"),
-            (None, None, None) => format!("not a {one}"),
+            (None, None, Some(_)) => "a case without a name".to_owned(),
+            (None, None, None) => "not a case".to_owned(),
         }
     }
 }
 
 /// Whether a case passed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CaseVerdict {
     /// The answer is the expected one.
     Passed,
@@ -53,7 +53,7 @@ pub enum CaseVerdict {
 }
 
 /// The reason why a case failed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseFailure {
     /// The kind.
     pub kind: CaseFailureKind,

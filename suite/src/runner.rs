@@ -1,8 +1,8 @@
 //! [`Runner`]: asks and judges cases, for all families and all kinds of examinees.
 //!
-//! An [`Examinee`] answers the cases. [Functions](crate::asking::FunctionExaminee) and other
-//! [programs](crate::program::ProgramExaminee) are asked questions, [`InProcess`] checks a line directly. Several
-//! examinees share the work. The outcomes are always in the order of the cases.
+//! An [`Examinee`] answers the cases: [functions](crate::asking::FunctionExaminee), or another
+//! [program](crate::program::ProgramExaminee). Several examinees share the work. The outcomes are always in the order of
+//! the cases.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,11 +13,8 @@ use std::sync::Arc;
 
 use warpload_binary::lines::{LineError, Lines};
 
-use crate::case::{CaseAbout, CaseFile, CaseLine};
-use crate::families::CheckedCase;
-use crate::json::JsonError;
-use crate::outcome::{CaseFailure, CaseFailureKind, CaseOutcome, CaseVerdict};
-use crate::text::with_column;
+use crate::case::{CaseFile, CaseLine};
+use crate::outcome::{CaseOutcome, CaseVerdict};
 
 /// Answers the cases of a suite: an emulator under test, or our own executors.
 pub trait Examinee: Send {
@@ -279,49 +276,5 @@ impl<'a, E: Examinee> Runner<'a, E> {
             return Err(AskError::Unanswered { last: last.unwrap_or_default() });
         }
         Ok(found)
-    }
-}
-
-/// Our own executors, checking the line of a case instead of answering its question. Without an answer in JSON in
-/// between, they can report differences value by value.
-pub struct InProcess<F> {
-    family: &'static str,
-    check: F,
-}
-
-impl<F> InProcess<F>
-where
-    F: FnMut(&str) -> Result<Option<CheckedCase>, JsonError> + Send,
-{
-    /// Creates an examinee of a family. `check` runs the case of a line, and returns `None` if the case is not chosen.
-    pub fn new(family: &'static str, check: F) -> Self {
-        Self { family, check }
-    }
-}
-
-impl<F> Examinee for InProcess<F>
-where
-    F: FnMut(&str) -> Result<Option<CheckedCase>, JsonError> + Send,
-{
-    // One line at a time, because all differences of a case are kept, and there can be many.
-    const MAX_LINES: usize = 1;
-
-    fn judge(&mut self, line: &CaseLine) -> Result<CaseOutcome, AskError> {
-        let text = line.text.as_deref().map_err(Clone::clone);
-        let checked = text.and_then(|text| (self.check)(text).map_err(|error| with_column(&error)));
-        let (name, verdict) = match checked {
-            Err(message) => return Ok(CaseOutcome::not_a_case(message)),
-            Ok(None) => (None, CaseVerdict::Unchosen),
-            Ok(Some(CheckedCase { name, differences })) if differences.is_empty() => {
-                (Some(name), CaseVerdict::Passed)
-            }
-            Ok(Some(CheckedCase { name, differences })) => {
-                let kind = CaseFailureKind::Difference;
-                let failure = CaseFailure { kind, differences, stderr: Vec::new() };
-                (Some(name), CaseVerdict::Failed(failure))
-            }
-        };
-        let about = CaseAbout { name, ..CaseAbout::default() };
-        Ok(CaseOutcome { family: Some(self.family), about, verdict, answered: Some(true) })
     }
 }

@@ -179,11 +179,18 @@ impl<'s> TraceSource<'s> {
         !start.is_empty() && MAGIC.starts_with(start)
     }
 
-    /// Returns whether this is a JSON object other than a trace: the manifest of a memory image.
+    /// Returns whether this is a JSON object other than a trace: a summary, or the manifest of a memory image.
     #[must_use]
     pub fn is_manifest(&self) -> bool {
         let start = without_mark(&self.start).trim_ascii_start();
         start.starts_with(b"{") && !is_certainly_text_trace(start)
+    }
+
+    /// Returns whether this is the summary of a replay, by its first key.
+    #[must_use]
+    pub fn is_summary(&self) -> bool {
+        let key = self.start.split(|byte| *byte == b'"').nth(1);
+        self.is_manifest() && matches!(key, Some(b"shard" | b"instructions"))
     }
 
     /// Returns all bytes from the beginning.

@@ -1,4 +1,4 @@
-//! The options of `decode`.
+//! The options of `decode`, and those that it shares with `stats` and `images`.
 
 use std::path::PathBuf;
 
@@ -23,16 +23,14 @@ use crate::options::{Format, number};
 Examples:
   warpload decode traces/gather.sm_50.cubin --control maxas
   warpload decode traces/gather.sm_50.cubin --all
-  warpload decode traces/rows.sm_50.cubin --stats
   warpload decode --raw --offset 0x50 shader.bin
-  warpload decode --list libkernels.so
-  warpload decode --sm 80 --extract cubins libkernels.so
+  warpload decode --sm 80 --function gemm libkernels.so
   cuobjdump -sass app | warpload decode - --check
   warpload decode --word 0x9c90000123470200 0x84e0000000070104
   warpload decode --sm 90 --word 0x000ea2000c1e19000000080402007981
   cut -f1 words.tsv | warpload decode --word -")]
 pub(crate) struct Arguments {
-    /// Files; `-` is standard input
+    /// Files, or words, `0x…`; `-` is standard input
     #[arg(required_unless_present = "word")]
     pub(super) input: Vec<PathBuf>,
 
@@ -42,12 +40,27 @@ pub(crate) struct Arguments {
         long,
         num_args = 1..,
         value_name = "WORD",
-        conflicts_with_all = ["input", "raw", "check", "function", "all", "stats", "no_demangle"]
+        conflicts_with_all = ["input", "raw", "image", "check", "function", "all", "no_demangle"]
     )]
     pub(super) word: Vec<String>,
 
+    #[command(flatten)]
+    pub(super) code: CodeArguments,
+
+    #[command(flatten)]
+    pub(super) rows: RowArguments,
+
+    /// Compare the text of a listing with its words; exit status 1 if they differ. Hidden descriptors, and bits that no
+    /// text shows, are noted
+    #[arg(long, conflicts_with_all = ["raw", "all", "hidden", "control", "no_demangle"])]
+    pub(super) check: bool,
+}
+
+/// The code to read.
+#[derive(clap::Args)]
+pub(super) struct CodeArguments {
     /// Read code without a container: 32-byte bundles, or with `--sm` 70 and up 16-byte instructions
-    #[arg(long, conflicts_with_all = ["function", "no_demangle"])]
+    #[arg(long, conflicts_with_all = ["image", "function", "no_demangle"])]
     pub(super) raw: bool,
 
     /// Start of the code in a raw stream, in bytes, decimal or 0x hexadecimal: a multiple of 8.
@@ -62,60 +75,12 @@ pub(crate) struct Arguments {
     )]
     pub(super) offset: u64,
 
-    /// Only this image of a file with several: its number in `--list`; exit status 1 if there is none
-    #[arg(long, value_name = "N", value_parser = number::<u64>(1..=u64::MAX), conflicts_with_all = ["word", "raw"])]
-    pub(super) image: Option<u64>,
-
-    /// List the cubins and the PTX in each file instead
-    #[arg(long, conflicts_with_all = NOT_OF_ROWS, conflicts_with = "extract")]
-    pub(super) list: bool,
-
-    /// Write the cubins and the PTX in each file into this folder instead: STEM.N.sm_S.cubin or
-    /// .ptx, with the file's name and the image's number in `--list`
-    #[arg(
-        long,
-        value_name = "DIR",
-        conflicts_with_all = NOT_OF_ROWS
-    )]
-    pub(super) extract: Option<PathBuf>,
-
-    /// Replace existing files
-    #[arg(long, requires = "extract")]
-    pub(super) force: bool,
-
-    /// SM of the code, such as 80 or 90a, if the input does not name it. For a file with code of several SMs, the only
-    /// one to show; exit status 1 if there is none
-    #[arg(long, value_name = "SM")]
-    pub(super) sm: Option<Sm>,
-
-    /// Show every instruction, loads marked with `*`: its text if the listing has it, else only its word
-    #[arg(long, conflicts_with = "check")]
-    pub(super) all: bool,
-
-    /// Show the control code of each load, in this notation
-    #[arg(long, value_enum, default_value_t)]
-    pub(super) control: ControlNotation,
-
-    /// Append the hidden operands of a load, so that `encode` writes the same word: on SM 8.x the descriptor of an
-    /// address, `&desc=UR4`
-    #[arg(long)]
-    pub(super) hidden: bool,
+    #[command(flatten)]
+    pub(super) choice: ImageChoice,
 
     /// Functions to show: a part of the mangled or demangled name, or a regular expression
-    #[arg(long, value_name = "NAME|REGEX")]
+    #[arg(long, alias = "kernel", value_name = "NAME|REGEX")]
     pub(super) function: Option<NamePattern>,
-
-    /// Compare the text of a listing with its words; exit status 1 if they differ. Hidden descriptors, and bits that no
-    /// text shows, are noted
-    #[arg(long, conflicts_with_all = ["raw", "hidden", "control", "no_demangle"])]
-    pub(super) check: bool,
-
-    /// Count the loads of each function by kind, width and cache operator, with remarks on neighbours that one wider
-    /// load could serve, volatile loads, and displacements that are not a multiple of the access size. For a file with
-    /// several images also the total, which counts a function once even if several images have it, such as relocatable
-    /// code after linking
-    #[arg(long, conflicts_with_all = ["all", "check", "control", "hidden"])]
-    pub(super) stats: bool,
 
     /// Show names of functions as they are in the input, without their demangled form
     #[arg(long)]
@@ -126,16 +91,35 @@ pub(crate) struct Arguments {
     pub(super) format: Format,
 }
 
-impl Arguments {
-    /// Whether rows begin with the name of their file.
-    pub(super) fn names_files(&self) -> bool {
-        self.input.len() > 1
-    }
+/// The images of a file with several.
+#[derive(clap::Args)]
+pub(super) struct ImageChoice {
+    /// Only this image of a file with several: its number in `warpload images`; exit status 1 if there is none
+    #[arg(long, value_name = "N", value_parser = number::<u64>(1..=u64::MAX))]
+    pub(super) image: Option<u64>,
+
+    /// SM of the code, such as 80 or 90a, if the input does not name it. For a file with code of several SMs, the only
+    /// one to show; exit status 1 if there is none
+    #[arg(long, value_name = "SM")]
+    pub(super) sm: Option<Sm>,
 }
 
-/// Options about rows of instructions. They conflict with the listing and extraction of images, which write no rows.
-const NOT_OF_ROWS: [&str; 9] =
-    ["word", "raw", "check", "function", "all", "stats", "hidden", "control", "no_demangle"];
+/// The rows of `decode`.
+#[derive(Clone, Copy, Default, clap::Args)]
+pub(super) struct RowArguments {
+    /// Show every instruction, loads marked with `*`: its text if the listing has it, else only its word
+    #[arg(long)]
+    pub(super) all: bool,
+
+    /// Show the control code of each load, in this notation
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) control: ControlNotation,
+
+    /// Append the hidden operands of a load, so that `encode` writes the same word: on SM 8.x the descriptor of an
+    /// address, `&desc=UR4`
+    #[arg(long)]
+    pub(super) hidden: bool,
+}
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum ControlNotation {

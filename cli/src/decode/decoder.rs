@@ -1,22 +1,19 @@
 //! [`Decoder`]: turns the bytes of one input into rows.
 
-use std::io::BufRead;
 use std::path::Path;
 
 use warpload::encoding::{Instruction, ParseError, Sm};
 use warpload_binary::container::SmChoice;
-use warpload_binary::file_kind::FileKind;
 use warpload_binary::sass::{
     self, Agreement, Disagreement, FoundInstruction, SassInstruction, SassKind,
 };
 
-use super::arguments::Arguments;
-use super::extract::Extracted;
+use super::arguments::{CodeArguments, RowArguments};
+use super::chosen::Chosen;
 use super::functions::Functions;
-use super::images::Chosen;
+use super::images;
 use super::row::{InstructionRow, Tag};
 use super::stats::Stats;
-use super::{extract, list};
 use crate::binary::{self, Opened};
 use crate::cubins;
 use crate::diagnostic::{self, Origin};
@@ -87,15 +84,27 @@ impl SmHeading {
     }
 }
 
+/// What to do with code.
+#[derive(Clone, Copy)]
+pub(super) enum Job {
+    /// Write a row for each load.
+    Rows(RowArguments),
+    /// Compare the text of a listing with its words.
+    Check,
+    /// Count loads.
+    Stats,
+}
+
 /// One input on its way to the output.
 pub(super) struct Decoder<'d, 'f> {
-    arguments: &'d Arguments,
+    code: &'d CodeArguments,
+    job: Job,
     path: &'d Path,
+    names_files: bool,
     /// The current cubin, in a file of several.
     image: Tag,
     functions: &'d mut Functions<'f>,
-    extracted: &'d mut Extracted,
-    /// The statistics, with `--stats`.
+    /// The statistics of [`Job::Stats`].
     stats: Option<Stats<'d>>,
     counts: Counts,
     status: Status,
@@ -108,18 +117,21 @@ const MAY_BE_NO_CODE: &str =
 
 impl<'d, 'f> Decoder<'d, 'f> {
     pub(super) fn new(
-        arguments: &'d Arguments,
+        code: &'d CodeArguments,
+        job: Job,
         path: &'d Path,
+        names_files: bool,
         functions: &'d mut Functions<'f>,
-        extracted: &'d mut Extracted,
     ) -> Self {
+        let is_stats = matches!(job, Job::Stats);
         Self {
-            arguments,
+            code,
+            job,
             path,
+            names_files,
             image: Tag::default(),
             functions,
-            extracted,
-            stats: arguments.stats.then(|| Stats::new(path, arguments)),
+            stats: is_stats.then(|| Stats::new(path, code.format, names_files)),
             counts: Counts::default(),
             status: Status::Done,
             agreement: Agreement::default(),
@@ -136,8 +148,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
         if let Some(stats) = self.stats.take() {
             stats.finish_file(output)?;
         }
-        let is_rows = !(self.arguments.list || self.arguments.extract.is_some());
-        if is_rows && !self.arguments.check {
+        if !matches!(self.job, Job::Check) {
             output.flush()?;
             self.remark();
         }
@@ -145,39 +156,26 @@ impl<'d, 'f> Decoder<'d, 'f> {
     }
 
     fn file(&mut self, progress: Progress, output: &mut Output) -> anyhow::Result<()> {
-        if self.arguments.raw {
-            let input = io::open(self.path, progress)?;
-            return self.instructions(
-                sass::read_raw(input, self.arguments.offset, self.arguments.sm)?,
-                output,
-            );
+        let (path, code) = (self.path, self.code);
+        if code.raw {
+            let input = io::open(path, progress)?;
+            return self.instructions(sass::read_raw(input, code.offset, code.choice.sm)?, output);
         }
-        let (path, arguments) = (self.path, self.arguments);
         let binary = match binary::open(path, progress)? {
             Opened::Binary(binary) => binary,
-            Opened::Text(mut input)
-                if arguments.list || arguments.extract.is_some() || arguments.image.is_some() =>
-            {
-                match FileKind::detect(input.fill_buf()?) {
-                    Some(kind) => anyhow::bail!("{kind}"),
-                    None => anyhow::bail!("text; expected a file that holds cubins or PTX"),
-                }
+            Opened::Text(input) if code.choice.image.is_some() => {
+                return Err(images::not_a_container(input));
             }
             Opened::Text(input) => {
                 return self.instructions(sass::read(input, sass::Format::Detect)?, output);
             }
         };
-        let chosen = Chosen { path, file: binary.bytes(), arguments };
-        let status = if arguments.list {
-            list::list(&chosen, output)?
-        } else if let Some(folder) = &arguments.extract {
-            extract::extract(&chosen, folder, self.extracted, output)?
-        } else {
-            chosen.decode(output, |image, instructions, output| {
-                self.image = image;
-                self.instructions(instructions, output)
-            })?
-        };
+        let (choice, format, names_files) = (&code.choice, code.format, self.names_files);
+        let chosen = Chosen { path, file: binary.bytes(), choice, format, names_files };
+        let status = chosen.decode(output, |image, instructions, output| {
+            self.image = image;
+            self.instructions(instructions, output)
+        })?;
         self.status = self.status.max(status);
         Ok(())
     }
@@ -187,7 +185,8 @@ impl<'d, 'f> Decoder<'d, 'f> {
         mut instructions: sass::Sass<R>,
         output: &mut Output,
     ) -> anyhow::Result<()> {
-        if self.arguments.check && instructions.kind() != SassKind::Listing {
+        let is_check = matches!(self.job, Job::Check);
+        if is_check && instructions.kind() != SassKind::Listing {
             anyhow::bail!(
                 "--check compares a listing's text with its words; this is not a listing"
             );
@@ -199,10 +198,9 @@ impl<'d, 'f> Decoder<'d, 'f> {
             cubins::note_damaged(&io::name(self.path), damaged);
         }
         self.functions.begin();
-        let arguments = self.arguments;
         let mut heading = SmHeading::default();
         let kind = instructions.kind();
-        let mut choice = SmChoice::new(arguments.sm);
+        let mut choice = SmChoice::new(self.code.choice.sm);
         for instruction in instructions {
             let mut instruction = instruction?;
             if !choice.takes(&mut instruction, kind) {
@@ -216,7 +214,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
             counts.sm = instruction.sm;
             counts.controls += u64::from(instruction.control.is_some());
             counts.without_words |= instruction.word.is_none();
-            if self.arguments.check {
+            if is_check {
                 self.counts.of_unknown_sm += u64::from(sass::sm_of(&instruction).is_none());
                 self.check(&instruction, output)?;
                 continue;
@@ -226,22 +224,22 @@ impl<'d, 'f> Decoder<'d, 'f> {
             if let FoundInstruction::Unreadable(error) = &found {
                 self.unreadable(&instruction, error, output)?;
             }
-            if let Some(stats) = &mut self.stats {
+            let Job::Rows(rows) = self.job else {
+                let Some(stats) = &mut self.stats else { continue };
                 stats.add(&instruction, &found, self.image.number, self.functions, output)?;
                 continue;
-            }
+            };
             self.functions.enter(instruction.function.as_ref());
-            if found.is_load()
-                || matches!(found, FoundInstruction::Illegal(_))
-                || self.arguments.all
-            {
+            if found.is_load() || matches!(found, FoundInstruction::Illegal(_)) || rows.all {
                 let of_sm = heading.enter(instruction.sm).filter(|_| kind == SassKind::Listing);
                 let headings = [self.image.heading.take(), of_sm, self.functions.heading()];
-                if arguments.format == Format::Text {
+                if self.code.format == Format::Text {
                     headings.iter().flatten().try_for_each(|heading| output.line(heading))?;
                 }
                 let row = InstructionRow {
-                    arguments,
+                    arguments: rows,
+                    format: self.code.format,
+                    names_files: self.names_files,
                     path: self.path,
                     image: self.image.number,
                     instruction: &instruction,
@@ -261,9 +259,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
         {
             let name = io::name(self.path);
             self.status = output.fail(Status::Failed, format_args!("{name}: {error}"))?;
-        } else if self.arguments.check
-            && (self.counts.instructions > 0 || !self.functions.is_choice())
-        {
+        } else if is_check && (self.counts.instructions > 0 || !self.functions.is_choice()) {
             return self.finish_check(self.counts.without_words, output);
         }
         Ok(())
@@ -337,7 +333,8 @@ impl<'d, 'f> Decoder<'d, 'f> {
                 "{file}: no words in this listing; {assembled} were assembled from its text"
             ));
         }
-        if *loads > 0 && counts.controls == 0 && self.arguments.control.notation().is_some() {
+        let has_control = matches!(self.job, Job::Rows(rows) if rows.control.notation().is_some());
+        if *loads > 0 && counts.controls == 0 && has_control {
             diagnostic::note(format_args!("{file}: no control codes here"));
         }
     }
@@ -385,7 +382,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
         if without_words && agreement.loads + agreement.relocated == 0 {
             anyhow::bail!("--check needs words to compare with; this listing has none");
         }
-        if self.arguments.format == Format::Json {
+        if self.code.format == Format::Json {
             let file = self.path.display().to_string();
             output.json(&CheckJson { file: &file, agreement })?;
             return Ok(());

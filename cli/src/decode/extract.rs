@@ -1,4 +1,4 @@
-//! `decode --extract`: writes each image of a file to a file of its own.
+//! `images --extract`: writes each image of a file to a file of its own.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use warpload_binary::container::{GpuCodeKind, SmChoice};
 
-use super::arguments::Arguments;
-use super::images::Chosen;
+use super::chosen::Chosen;
 use crate::destination;
 use crate::io::{self, Output};
 use crate::name::visible;
@@ -48,14 +47,14 @@ impl Extracted {
 pub(super) fn extract(
     chosen: &Chosen<'_>,
     folder: &Path,
+    force: bool,
     extracted: &mut Extracted,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let Chosen { path, arguments, .. } = *chosen;
-    let Arguments { sm: wanted, force, format, .. } = *arguments;
+    let Chosen { path, format, .. } = *chosen;
     let stem = stem(path);
     extracted.add(&stem, path)?;
-    let (mut status, mut count, mut choice) = (Status::Done, 0, SmChoice::new(wanted));
+    let (mut status, mut count, mut choice) = (Status::Done, 0, SmChoice::new(chosen.choice.sm));
     for (number, image) in chosen.images() {
         count += 1;
         let written = image.map_err(anyhow::Error::from).and_then(|image| {

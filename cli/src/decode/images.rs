@@ -1,160 +1,282 @@
-//! `decode` of a binary file: the loads of each cubin in it.
+//! `images`: one line for each image of a file, or a file for each.
 
-use std::path::Path;
+use std::io::BufRead;
+use std::path::PathBuf;
 
-use warpload_binary::container::{ContainerError, GpuCode, GpuCodeKind, Read, SmChoice};
-use warpload_binary::sass::{self, Sass, SassError};
+use anyhow::anyhow;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use warpload_binary::container::{
+    ContainerError, ContainerErrorKind, GpuCode, GpuCodeKind, SmChoice,
+};
+use warpload_binary::file_kind::FileKind;
+use warpload_binary::sass::{self, FoundInstruction};
 
-use super::arguments::Arguments;
-use super::row::Tag;
-use crate::binary::{numbered, text};
+use super::arguments::ImageChoice;
+use super::chosen::Chosen;
+use super::extract::{self, Extracted};
+use crate::binary::{self, Opened, text};
+use crate::inputs;
 use crate::io::{self, Output};
-use crate::name::visible;
-use crate::options::Format;
+use crate::name::{plural, visible};
+use crate::options::{Format, Progress};
 use crate::process::Status;
-use crate::{name, remedy};
 
-/// A binary file, and the choice among its images.
-pub(super) struct Chosen<'c> {
-    pub(super) path: &'c Path,
-    pub(super) file: &'c [u8],
-    pub(super) arguments: &'c Arguments,
+/// List or extract the cubins and the PTX in a file
+///
+/// Files are recognized by content: fatbins; objects, archives, libraries and programs with fatbins in them; cubins.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  warpload images libkernels.so
+  warpload images --sm 80 --extract cubins libkernels.so")]
+pub(crate) struct Arguments {
+    /// Files; `-` is standard input
+    #[arg(required = true)]
+    input: Vec<PathBuf>,
+
+    /// Write each image into this folder instead: STEM.N.sm_S.cubin or .ptx, with the file's name and the image's number
+    #[arg(long, value_name = "DIR")]
+    extract: Option<PathBuf>,
+
+    /// Replace existing files
+    #[arg(long, requires = "extract")]
+    force: bool,
+
+    #[command(flatten)]
+    choice: ImageChoice,
+
+    /// Output format
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
 }
 
-/// The counts of a file.
-#[derive(Default)]
-struct Found {
-    choice: SmChoice,
-    /// The number of cubins, and of chosen ones.
-    cubins: u64,
-    chosen: u64,
-    other: u64,
-    damaged: u64,
-    /// The number of cubins of unsupported SMs, and the error of the first.
-    unsupported: u64,
-    first: Option<SassError>,
-}
-
-impl<'c> Chosen<'c> {
-    /// The images of the file with their numbers, or only the one that `--image` chooses.
-    pub(super) fn images(
-        &self,
-    ) -> impl Iterator<Item = (u64, Result<GpuCode<'c>, ContainerError>)> + use<'c> {
-        let wanted = self.arguments.image;
-        numbered(self.file).filter(move |(number, _)| wanted.is_none_or(|wanted| wanted == *number))
+pub(crate) fn execute(
+    arguments: Arguments,
+    progress: Progress,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
+    let Arguments { input, extract, force, choice, format } = &arguments;
+    if extract.is_some() {
+        // Remembered before the first is extracted, because an image must not replace a later input.
+        inputs::remember_named(input.iter().filter(|path| !io::is_stdin(path)));
+        if input.iter().any(|path| io::is_stdin(path)) {
+            inputs::remember_stdin();
+        }
     }
-
-    /// Reports an image number that is too large.
-    pub(super) fn without_image(&self, output: &mut Output) -> anyhow::Result<Status> {
-        let count = numbered(self.file).count();
-        let Some(wanted) = self.arguments.image.filter(|_| count > 0) else {
-            return Err(without_code(self.file));
-        };
-        let name = io::name(self.path);
-        let message = format_args!("{name}: no image {wanted}; the last one is {count}");
-        Ok(output.fail(Status::Failed, message)?)
-    }
-
-    /// Passes on the instructions of every chosen cubin, with the cubin's tag if it is in a container. A damaged cubin
-    /// does not stop the ones after it.
-    pub(super) fn decode(
-        &self,
-        output: &mut Output,
-        mut decode: impl FnMut(Tag, Sass<&[u8]>, &mut Output) -> anyhow::Result<()>,
-    ) -> anyhow::Result<Status> {
-        let choice = SmChoice::new(self.arguments.sm);
-        let mut found = Found { choice, ..Found::default() };
-        let cubins = self.images().filter(|(_, image)| is_cubin(image.as_ref().ok()));
-        let several = cubins.take(2).count() > 1;
-        for (number, image) in self.images() {
-            let is_alone = image.as_ref().is_ok_and(GpuCode::is_alone);
-            let decoded = image.map_err(anyhow::Error::from).and_then(|image| {
-                if !is_cubin(Some(&image)) {
-                    found.other += 1;
-                    return Ok(());
-                }
-                found.cubins += 1;
-                let Some(read) = found.choice.read(&image)? else { return Ok(()) };
-                found.chosen += 1;
-                let has_heading = several && self.arguments.format == Format::Text;
-                let heading = has_heading.then(|| self.heading(number, &image, &read));
-                let tag = Tag { number: (!is_alone).then_some(number), heading };
-                decode(tag, sass::read(&*read.bytes, sass::Format::Detect)?, output)
-            });
-            match decoded.map_err(|error| error.downcast::<SassError>()) {
-                Ok(()) => {}
-                Err(Ok(error @ SassError::UnsupportedSm { .. })) if !is_alone => {
-                    found.unsupported += 1;
-                    found.first.get_or_insert(error);
-                }
-                Err(error) => {
-                    let error = error.map_or_else(|error| error, anyhow::Error::from);
-                    if io::is_output_error(&error) || is_alone && found.chosen > 0 {
-                        return Err(error);
-                    }
-                    found.damaged += 1;
-                    let (name, error) = (io::name(self.path), remedy::with_causes(&error));
-                    let message = format_args!("{name}: image {number}: {error}");
-                    output.fail(Status::Unreadable, message)?;
-                }
+    let mut extracted = Extracted::default();
+    let mut status = Status::Done;
+    for path in input {
+        let mut each = |file: &[u8], output: &mut Output| {
+            let (format, names_files) = (*format, input.len() > 1);
+            let chosen = Chosen { path, file, choice, format, names_files };
+            match extract {
+                None => list(&chosen, output),
+                Some(folder) => extract::extract(&chosen, folder, *force, &mut extracted, output),
             }
-        }
-        self.finish(found, output)
-    }
-
-    /// The heading before the loads of one of several cubins.
-    fn heading(&self, number: u64, image: &GpuCode<'_>, read: &Read<'_>) -> String {
-        let file = if self.arguments.names_files() {
-            format!("{}, ", io::name(self.path))
-        } else {
-            String::new()
         };
-        let sm = read.sm.map_or("unknown".to_owned(), |sm| sm.to_string());
-        let names = [image.member, image.name].into_iter().flatten().map(text);
-        let names: String = names.map(|name| format!(", {}", visible(&name))).collect();
-        format!("{}image {number}, SM {sm}{names}:", visible(&file))
+        let done = binary::open(path, progress).and_then(|opened| match opened {
+            Opened::Binary(binary) => each(binary.bytes(), output),
+            Opened::Text(input) => Err(not_a_container(input)),
+        });
+        match done {
+            Ok(done) => status = status.max(done),
+            Err(error) if io::is_output_error(&error) => return Err(error),
+            Err(error) => status = output.fail_input(error.context(io::name(path)))?,
+        }
     }
-
-    /// Reports images that were not decoded.
-    fn finish(&self, found: Found, output: &mut Output) -> anyhow::Result<Status> {
-        let name = io::name(self.path);
-        let Found { choice, cubins, chosen, other, damaged, unsupported, first } = found;
-        if cubins + other + damaged == 0 {
-            return self.without_image(output);
-        }
-        let mut status = if damaged > 0 { Status::Unreadable } else { Status::Done };
-        if let Err(error) = choice.check() {
-            status = status.max(output.fail(Status::Failed, format_args!("{name}: {error}"))?);
-        } else if cubins == 0 && damaged == 0 {
-            anyhow::bail!("no cubins; `warpload ptx check` reads PTX, if the file has any");
-        }
-        if let Some(first) = first {
-            let count = name::plural(unsupported, "cubin");
-            let message = format!("{name}: {count} not decoded; the first is {first}");
-            if unsupported == chosen {
-                status = output.fail(Status::Unreadable, message)?;
-            } else {
-                output.note(message)?;
-            }
-        }
-        Ok(status)
-    }
+    Ok(status)
 }
 
-fn is_cubin(image: Option<&GpuCode<'_>>) -> bool {
-    image.is_some_and(|image| image.kind == GpuCodeKind::Cubin)
-}
-
-/// The error for a file without GPU code, which names the file's kind.
-pub(super) fn without_code(file: &[u8]) -> anyhow::Error {
-    const EXPECTED: &str =
-        "without GPU code; expected a cubin, a file that holds cubins, or a SASS listing";
-    match sass::read(file, sass::Format::Detect) {
-        Err(SassError::OtherFile(kind)) => anyhow::anyhow!("{} {EXPECTED}", kind.name()),
-        Err(SassError::OtherMachine { machine }) => {
-            anyhow::anyhow!("an ELF file of machine {machine} {EXPECTED}")
-        }
+/// The error for a text instead of a file with images.
+pub(super) fn not_a_container(mut text: impl BufRead) -> anyhow::Error {
+    match text.fill_buf().map(FileKind::detect) {
+        Ok(Some(kind)) => anyhow!("{kind}"),
+        Ok(None) => anyhow!("text; expected a file that holds cubins or PTX"),
         Err(error) => error.into(),
-        Ok(_) => anyhow::anyhow!("a file {EXPECTED}"),
+    }
+}
+
+/// The most bytes to decompress at the same time, unless one image has more.
+const BATCH_BYTES: u64 = 64 << 20;
+const BATCH_IMAGES: usize = 256;
+
+/// The listed facts about an image.
+#[derive(Default, serde::Serialize)]
+struct ImageJson<'i> {
+    file: &'i str,
+    image: u64,
+    container: Option<String>,
+    entry: Option<String>,
+    member: Option<String>,
+    kind: Option<GpuCodeKind>,
+    sm: Option<String>,
+    bytes: Option<u64>,
+    compression: Option<&'static str>,
+    name: Option<String>,
+    options: Option<String>,
+    functions: Option<u64>,
+    loads: Option<u64>,
+    /// Present only if known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    section: Option<String>,
+    /// Present only if true: the bytes of the image cannot be read.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    obfuscated: bool,
+    /// Present only if there is an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+/// Counts the functions and the loads of a cubin; `None` if its code cannot be read.
+fn count(cubin: &[u8]) -> Option<(u64, u64)> {
+    let (mut functions, mut loads, mut last) = (0, 0, None);
+    for instruction in sass::read(cubin, sass::Format::Detect).ok()? {
+        let instruction = instruction.ok()?;
+        loads += u64::from(FoundInstruction::new(&instruction).is_load());
+        // The instructions of a function are consecutive.
+        if instruction.function.is_some() && instruction.function != last {
+            functions += 1;
+            last = instruction.function;
+        }
+    }
+    Some((functions, loads))
+}
+
+/// Lists the images of one file, or only those of the chosen SM.
+fn list(chosen: &Chosen<'_>, output: &mut Output) -> anyhow::Result<Status> {
+    let file = chosen.path.display().to_string();
+    let mut list = List { chosen, file: &file, listed: 0, obfuscated: 0, status: Status::Done };
+    let mut choice = SmChoice::new(chosen.choice.sm);
+    let mut images = chosen.images().peekable();
+    // The system may refuse to start threads. Without a pool the images are read one by one.
+    let pool = rayon::ThreadPoolBuilder::new().build().ok();
+    if images.peek().is_none() {
+        return chosen.without_image(output);
+    }
+    while images.peek().is_some() {
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        while let Some(next) = images.next_if(|_| bytes < BATCH_BYTES && batch.len() < BATCH_IMAGES)
+        {
+            bytes += next.1.as_ref().map_or(0, |image| image.size);
+            batch.push(next);
+        }
+        let rows: Vec<Result<ImageJson<'_>, SmChoice>> = match &pool {
+            Some(pool) => pool.install(|| batch.par_iter().map(|one| list.image(one)).collect()),
+            None => batch.iter().map(|one| list.image(one)).collect(),
+        };
+        for row in rows {
+            match row {
+                Ok(image) => list.write(&image, output)?,
+                Err(other) => choice.add(other),
+            }
+        }
+    }
+    if let (Err(error), 0) = (choice.check(), list.listed) {
+        let message = format!("{}: {error}", io::name(chosen.path));
+        list.status = list.status.max(output.fail(Status::Failed, message)?);
+    }
+    if list.obfuscated > 0 {
+        output.note(format_args!(
+            "{}: {} cannot be read; this is no damage",
+            io::name(chosen.path),
+            plural(list.obfuscated, "obfuscated image"),
+        ))?;
+    }
+    Ok(list.status)
+}
+
+struct List<'l> {
+    chosen: &'l Chosen<'l>,
+    file: &'l str,
+    listed: u64,
+    /// The number of obfuscated images.
+    obfuscated: u64,
+    status: Status,
+}
+
+impl<'l> List<'l> {
+    /// Reads an image. If the choice passes it over, returns the choice as the error.
+    fn image(
+        &self,
+        (number, found): &(u64, Result<GpuCode<'_>, ContainerError>),
+    ) -> Result<ImageJson<'l>, SmChoice> {
+        let offset = |offset: u64| format!("{offset:#x}");
+        let known = ImageJson { file: self.file, image: *number, ..ImageJson::default() };
+        let image = match found {
+            Ok(image) => image,
+            // Listed whatever SM was chosen, because an unreadable image can be of any SM.
+            Err(error) => {
+                let (entry, error) = (Some(offset(error.offset)), Some(error.to_string()));
+                return Ok(ImageJson { entry, error, ..known });
+            }
+        };
+        let mut known = ImageJson {
+            container: image.container.map(offset),
+            entry: image.entry.map(offset),
+            member: image.member.map(text),
+            kind: Some(image.kind),
+            sm: image.sm.map(|sm| sm.to_string()),
+            bytes: Some(image.size),
+            compression: image.compression.map(|compression| compression.name()),
+            name: image.name.map(text),
+            options: image.options.map(text),
+            section: image.section.map(text),
+            ..known
+        };
+        let mut choice = SmChoice::new(self.chosen.choice.sm);
+        match choice.read(image) {
+            Ok(Some(read)) => {
+                known.sm = read.sm.map(|sm| sm.to_string());
+                known.bytes = Some(read.bytes.len() as u64);
+                if image.kind == GpuCodeKind::Cubin {
+                    (known.functions, known.loads) = count(&read.bytes).unzip();
+                }
+            }
+            Ok(None) => return Err(choice),
+            Err(_) if !choice.is_of(image.sm) => return Err(choice),
+            Err(error) if matches!(error.kind, ContainerErrorKind::Obfuscated { .. }) => {
+                known.obfuscated = true;
+            }
+            Err(error) => known.error = Some(error.to_string()),
+        }
+        Ok(known)
+    }
+
+    fn write(&mut self, known: &ImageJson<'_>, output: &mut Output) -> std::io::Result<()> {
+        let is_first = self.listed == 0;
+        self.listed += 1;
+        self.obfuscated += u64::from(known.obfuscated);
+        if known.error.is_some() {
+            self.status = output.raise(Status::Unreadable);
+        }
+        if self.chosen.format == Format::Json {
+            return output.json(known);
+        }
+        let file = visible(&io::name(self.chosen.path)).into_owned();
+        let file = if self.chosen.names_files { file + "  " } else { String::new() };
+        if is_first {
+            output.line(format_args!(
+                "{:width$}image  kind   sm          bytes  compression  functions    loads  place and name",
+                "",
+                width = file.chars().count()
+            ))?;
+        }
+        let kind = known.kind.map_or("-".to_owned(), |kind| kind.to_string());
+        let or_dash = |count: Option<u64>| count.map_or("-".to_owned(), |count| count.to_string());
+        let names = [&known.member, &known.section, &known.name].into_iter().flatten();
+        let mut place: Vec<String> = names.map(|name| visible(name).into_owned()).collect();
+        place.extend(known.obfuscated.then(|| "obfuscated".to_owned()));
+        place.extend(known.error.as_ref().map(|error| format!("error: {error}")));
+        let line = format!(
+            "{file}{:>5}  {kind:<5}  {:<5}  {:>10}  {:<11}  {:>9}  {:>7}  {}",
+            known.image,
+            known.sm.as_deref().unwrap_or("-"),
+            or_dash(known.bytes),
+            known.compression.unwrap_or("-"),
+            or_dash(known.functions),
+            or_dash(known.loads),
+            place.join("  ")
+        );
+        output.line(line.trim_end())
     }
 }

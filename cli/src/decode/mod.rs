@@ -1,27 +1,27 @@
-//! `decode`: every load of a cubin, a raw stream or a listing, or of bare words.
+//! The commands on files of code: `decode` shows every load of a cubin, a raw stream or a listing, or decodes bare words;
+//! `stats` counts loads; `images` lists and extracts the cubins and the PTX in a file.
 //!
-//! `arguments.rs` has the options. `decoder.rs` turns an input into rows, which `row.rs` writes, over the library's
-//! `FoundInstruction`. `images.rs`, `list.rs` and `extract.rs` read files with several cubins, `stats.rs` writes
-//! statistics instead of rows, and `words.rs` decodes bare words.
+//! `arguments.rs` has the options. `decoder.rs` turns an input into rows, which `row.rs` writes, or into the counts of
+//! `stats.rs`, over the library's `FoundInstruction`. `chosen.rs` finds the images of a file, for all three.
 
 mod arguments;
+mod chosen;
 mod decoder;
 mod extract;
 mod functions;
-mod images;
-mod list;
+pub(crate) mod images;
 mod row;
-mod stats;
+pub(crate) mod stats;
 mod words;
+
+use std::path::PathBuf;
 
 use anyhow::ensure;
 
 pub(crate) use self::arguments::Arguments;
-use self::arguments::ControlNotation;
-use self::decoder::Decoder;
-use self::extract::Extracted;
+use self::arguments::{CodeArguments, ControlNotation};
+use self::decoder::{Decoder, Job};
 use self::functions::Functions;
-use super::inputs;
 use super::io::{self, Output};
 use super::options::{Format, Progress};
 use crate::process::Status;
@@ -31,27 +31,37 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
+    let Arguments { input, word, code, rows, check } = &arguments;
     ensure!(
-        arguments.format == Format::Text || arguments.control == ControlNotation::None,
+        code.format == Format::Text || rows.control == ControlNotation::None,
         "--control: JSON has all of the control code, in no notation"
     );
-    if !arguments.word.is_empty() {
-        return words::decode(&arguments, output);
+    if !word.is_empty() {
+        return words::decode(word, &arguments, output);
     }
+    // Words in place of files are meant as words, unless there is such a file.
+    let words = input.iter().map(|path| path.to_str().filter(|text| text.starts_with("0x")));
+    let words: Option<Vec<String>> = words.map(|text| text.map(str::to_owned)).collect();
+    let is_of_files = code.raw || *check || rows.all || input.iter().any(|path| path.exists());
+    if let Some(words) = words.filter(|_| !is_of_files) {
+        return words::decode(&words, &arguments, output);
+    }
+    each_file(input, code, if *check { Job::Check } else { Job::Rows(*rows) }, progress, output)
+}
+
+/// Does the job with each file.
+fn each_file(
+    files: &[PathBuf],
+    code: &CodeArguments,
+    job: Job,
+    progress: Progress,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
     let mut status = Status::Done;
-    let mut functions = Functions::new(arguments.function.as_ref(), arguments.no_demangle);
-    let mut extracted = Extracted::default();
-    if arguments.extract.is_some() {
-        // Remembered before the first is extracted, because an image must not replace a later input.
-        inputs::remember_named(arguments.input.iter().filter(|path| !io::is_stdin(path)));
-        if arguments.input.iter().any(|path| io::is_stdin(path)) {
-            inputs::remember_stdin();
-        }
-    }
-    for path in &arguments.input {
-        match Decoder::new(&arguments, path, &mut functions, &mut extracted)
-            .decode(progress, output)
-        {
+    let mut functions = Functions::new(code.function.as_ref(), code.no_demangle);
+    for path in files {
+        let decoder = Decoder::new(code, job, path, files.len() > 1, &mut functions);
+        match decoder.decode(progress, output) {
             Ok(decoded) => status = status.max(decoded),
             Err(error) if io::is_output_error(&error) => return Err(error),
             Err(error) => status = output.fail_input(error.context(io::name(path)))?,

@@ -7,7 +7,7 @@ use warpload::encoding::Instruction;
 use warpload::encoding::control::Notation;
 use warpload_binary::sass::{FoundInstruction, SassInstruction, Scheduling, SourceLine};
 
-use super::arguments::Arguments;
+use super::arguments::RowArguments;
 use crate::io::Output;
 use crate::name::visible;
 use crate::options::Format;
@@ -66,7 +66,9 @@ pub(super) struct Tag {
 
 /// An instruction and its classification.
 pub(super) struct InstructionRow<'r> {
-    pub(super) arguments: &'r Arguments,
+    pub(super) arguments: RowArguments,
+    pub(super) format: Format,
+    pub(super) names_files: bool,
     pub(super) path: &'r Path,
     /// The number of its cubin, in a container.
     pub(super) image: Option<u64>,
@@ -90,7 +92,7 @@ impl InstructionRow<'_> {
         let word = load.map(Instruction::word).or(instruction.word);
         let hidden = load.filter(|_| arguments.hidden).and_then(hidden);
         let file = self.path.display().to_string();
-        if arguments.format == Format::Json {
+        if self.format == Format::Json {
             return output.json(&LoadJson {
                 file: Some(&file),
                 image: self.image,
@@ -117,7 +119,7 @@ impl InstructionRow<'_> {
         if arguments.all {
             line += if is_load { "* " } else { "  " };
         }
-        if arguments.names_files() {
+        if self.names_files {
             line += &format!("{}  ", visible(&file));
         }
         line += &visible(instruction.function.as_deref().unwrap_or("-"));

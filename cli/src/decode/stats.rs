@@ -1,7 +1,7 @@
-//! `decode --stats`: counts of the loads of each function, and remarks.
+//! `stats`: counts of the loads of each function, and remarks.
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use warpload::encoding::Sm;
@@ -10,12 +10,42 @@ use warpload_binary::statistics::{
     FunctionIdentity, FunctionStatistics, Statistics, StatisticsByFunction,
 };
 
-use super::arguments::Arguments;
+use super::arguments::CodeArguments;
+use super::decoder::Job;
 use super::functions::Functions;
 use crate::io::{self, Output};
 use crate::name::{plural, visible};
-use crate::options::Format;
+use crate::options::{Format, Progress};
+use crate::process::Status;
 use crate::table::{self, Column, Value};
+
+/// Count the loads of each function of a cubin, a raw stream or a listing
+///
+/// Loads are counted by kind, width and cache operator, with remarks on neighbours that one wider load could serve,
+/// volatile loads, and displacements that are not a multiple of the access size. For a file with several images also
+/// the total, which counts a function once even if several images have it, such as relocatable code after linking.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  warpload stats traces/rows.sm_50.cubin
+  warpload stats --sm 80 --format json libkernels.so")]
+pub(crate) struct Arguments {
+    /// Files; `-` is standard input
+    #[arg(required = true)]
+    input: Vec<PathBuf>,
+
+    #[command(flatten)]
+    code: CodeArguments,
+}
+
+pub(crate) fn execute(
+    arguments: Arguments,
+    progress: Progress,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
+    let Arguments { input, code } = &arguments;
+    super::each_file(input, code, Job::Stats, progress, output)
+}
 
 /// The most remarks on a function in text; JSON has all.
 const REMARKS: usize = 16;
@@ -23,7 +53,8 @@ const REMARKS: usize = 16;
 /// The statistics of the functions of one input.
 pub(super) struct Stats<'s> {
     path: &'s Path,
-    arguments: &'s Arguments,
+    format: Format,
+    names_files: bool,
     current: StatisticsByFunction,
     /// For text, the functions of the current image so far.
     functions: Vec<Row>,
@@ -74,10 +105,11 @@ struct StatsJson<'s> {
 }
 
 impl<'s> Stats<'s> {
-    pub(super) fn new(path: &'s Path, arguments: &'s Arguments) -> Self {
+    pub(super) fn new(path: &'s Path, format: Format, names_files: bool) -> Self {
         Self {
             path,
-            arguments,
+            format,
+            names_files,
             current: StatisticsByFunction::default(),
             functions: Vec::new(),
             without_blocks: 0,
@@ -126,9 +158,9 @@ impl<'s> Stats<'s> {
         }
         self.without_blocks += u64::from(!statistics.are_blocks_known && statistics.loads > 0);
         let demangled = name.as_ref().and_then(|name| names.demangle(name));
-        if self.arguments.format == Format::Json {
+        if self.format == Format::Json {
             return output.json(&StatsJson {
-                file: self.arguments.names_files().then(|| self.path.display().to_string()),
+                file: self.names_files.then(|| self.path.display().to_string()),
                 sm: sm.filter(|sm| sm.has_wide_words()).map(|sm| sm.to_string()),
                 image,
                 copy_of,
@@ -157,11 +189,11 @@ impl<'s> Stats<'s> {
         let functions = std::mem::take(&mut self.functions);
         if !functions.is_empty() {
             heading.map_or(Ok(()), |heading| output.line(heading))?;
-            if self.arguments.names_files() {
+            if self.names_files {
                 output.line(format_args!("{}:", visible(&file)))?;
             }
             output.text(&text(functions))?;
-            if self.arguments.names_files() {
+            if self.names_files {
                 output.line("")?;
             }
         }
@@ -178,7 +210,7 @@ impl<'s> Stats<'s> {
 
     /// Writes the sum of several images.
     pub(super) fn finish_file(self, output: &mut Output) -> std::io::Result<()> {
-        if self.arguments.format == Format::Json || self.images.len() < 2 {
+        if self.format == Format::Json || self.images.len() < 2 {
             return Ok(());
         }
         let mut name = format!("total of {}", plural(self.distinct, "function"));

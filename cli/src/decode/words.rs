@@ -4,7 +4,7 @@ use warpload::encoding::control::Notation;
 use warpload::encoding::{Decoded, Instruction, MachineWord, Sm};
 use warpload_binary::sass::Scheduling;
 
-use super::arguments::Arguments;
+use super::arguments::{Arguments, RowArguments};
 use super::row::{self, LoadJson};
 use crate::io::Output;
 use crate::options::Format;
@@ -18,18 +18,21 @@ struct ErrorJson<'e> {
 }
 
 /// Decodes words, and writes one line for each, even for bad ones.
-pub(super) fn decode(arguments: &Arguments, output: &mut Output) -> anyhow::Result<Status> {
+pub(super) fn decode(
+    words: &[String],
+    arguments: &Arguments,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
     let mut status = Status::Done;
-    each_given(&arguments.word, |origin, text| {
+    each_given(words, |origin, text| {
         let word = match text {
-            Ok(text) => {
-                read_word(text, arguments.sm).map_err(|error| format!("{}{error}", place(origin)))
-            }
+            Ok(text) => read_word(text, arguments.code.choice.sm)
+                .map_err(|error| format!("{}{error}", place(origin))),
             Err(error) => Err(format!("{}: {error}", origin.file)),
         };
         match word {
             Ok(word) => word_line(word, arguments, output)?,
-            Err(message) => status = bad_word(&message, arguments.format, output)?,
+            Err(message) => status = bad_word(&message, arguments.code.format, output)?,
         }
         Ok(())
     })?;
@@ -47,9 +50,9 @@ fn bad_word(message: &str, format: Format, output: &mut Output) -> anyhow::Resul
 }
 
 fn word_line(word: MachineWord, arguments: &Arguments, output: &mut Output) -> std::io::Result<()> {
-    let Arguments { sm, hidden, format, .. } = *arguments;
-    let notation = arguments.control.notation();
-    let hidden = |load: &Instruction| row::hidden(load).filter(|_| hidden);
+    let Arguments { code, rows: RowArguments { hidden, control, .. }, .. } = arguments;
+    let (sm, format, notation) = (code.choice.sm, code.format, control.notation());
+    let hidden = |load: &Instruction| row::hidden(load).filter(|_| *hidden);
     let json = || LoadJson {
         sm: sm.map(|sm| sm.to_string()),
         word: Some(word.to_string()),

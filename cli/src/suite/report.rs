@@ -12,7 +12,6 @@ use super::progress::Asked;
 use crate::destination::Pieces;
 use crate::io::{self, Output};
 use crate::name::visible;
-use crate::options;
 use crate::process::Status;
 use crate::table::{self, Column, Value};
 use crate::terminal::Escapes;
@@ -28,15 +27,6 @@ pub(crate) enum Format {
     Junit,
 }
 
-impl From<options::Format> for Format {
-    fn from(format: options::Format) -> Self {
-        match format {
-            options::Format::Text => Self::Text,
-            options::Format::Json => Self::Json,
-        }
-    }
-}
-
 impl Format {
     /// The escapes of the format.
     pub(crate) fn escapes(self) -> Escapes {
@@ -47,29 +37,14 @@ impl Format {
     }
 }
 
-/// The words for a command's cases, and limits of its text.
-#[derive(Clone, Copy)]
-pub(crate) struct CaseKind {
-    pub(crate) one: &'static str,
-    /// The JSON key for the name of a test of our own executors. Such a test has no other properties and is counted
-    /// without families and flags. `None` for the cases of a suite.
-    pub(crate) key: Option<&'static str>,
-    /// The most differences of one case to show as text; JSON has all that are kept.
-    pub(crate) shown: usize,
-    /// The most failures to show as text.
-    pub(crate) most: usize,
-}
-
-impl CaseKind {
-    pub(crate) const fn tests(one: &'static str, key: &'static str, shown: usize) -> Self {
-        Self { one, key: Some(key), shown, most: usize::MAX }
-    }
-}
+/// The most differences of one case to show as text; JSON has all that are kept.
+const SHOWN: usize = 8;
 
 /// The results, written in the order of the cases.
 pub(crate) struct Report<'o> {
-    pub(super) kind: CaseKind,
     format: Format,
+    /// The most failures to show as text.
+    most: u64,
     to: Pieces,
     output: &'o mut Output,
     pub(super) asked: &'o Asked,
@@ -78,7 +53,6 @@ pub(crate) struct Report<'o> {
 }
 
 struct FailureJson<'f> {
-    key: Option<&'static str>,
     line: &'f CaseLine,
     outcome: &'f CaseOutcome,
     failure: &'f CaseFailure,
@@ -86,19 +60,15 @@ struct FailureJson<'f> {
 
 impl Serialize for FailureJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { key, line, outcome: CaseOutcome { about, family, .. }, failure } = self;
+        let Self { line, outcome: CaseOutcome { about, family, .. }, failure } = self;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("file", &line.file.name)?;
         map.serialize_entry("line", &line.number)?;
-        if let Some(key) = key {
-            map.serialize_entry(key, &about.name)?;
-        } else {
-            map.serialize_entry("id", &about.id)?;
-            map.serialize_entry("name", &about.name)?;
-            map.serialize_entry("family", family)?;
-            map.serialize_entry("flags", &about.flags)?;
-            map.serialize_entry("kind", failure.kind.name())?;
-        }
+        map.serialize_entry("id", &about.id)?;
+        map.serialize_entry("name", &about.name)?;
+        map.serialize_entry("family", family)?;
+        map.serialize_entry("flags", &about.flags)?;
+        map.serialize_entry("kind", failure.kind.name())?;
         map.serialize_entry("differences", &failure.differences)?;
         if !failure.stderr.is_empty() {
             map.serialize_entry("stderr", &failure.stderr)?;
@@ -107,22 +77,16 @@ impl Serialize for FailureJson<'_> {
     }
 }
 
-#[derive(Serialize)]
-struct BriefJson {
-    passed: u64,
-    failed: u64,
-}
-
 impl<'o> Report<'o> {
     pub(crate) fn new(
-        kind: CaseKind,
         format: Format,
+        most: u64,
         to: Pieces,
         output: &'o mut Output,
         asked: &'o Asked,
     ) -> Self {
-        let (junit, tally) = (Junit::new(), CaseTally::default());
-        Self { kind, format, to, output, asked, junit, tally }
+        let (junit, tally) = (Junit::default(), CaseTally::default());
+        Self { format, most, to, output, asked, junit, tally }
     }
 
     /// Adds outcomes and writes them at once, because the next ones may take a while.
@@ -133,13 +97,13 @@ impl<'o> Report<'o> {
             match (self.format, &outcome.verdict) {
                 (Format::Junit, _) => self.junit.add(line, outcome)?,
                 (Format::Json, CaseVerdict::Failed(failure)) => {
-                    let failure = FailureJson { key: self.kind.key, line, outcome, failure };
+                    let failure = FailureJson { line, outcome, failure };
                     io::write_json(&mut text, &failure)?;
                 }
                 (Format::Text, CaseVerdict::Failed(failure))
-                    if self.tally.counts.failed <= self.kind.most as u64 =>
+                    if self.tally.counts.failed <= self.most =>
                 {
-                    text.extend(drawn(&self.kind, line, outcome, failure).into_bytes());
+                    text.extend(drawn(line, outcome, failure).into_bytes());
                 }
                 _ => {}
             }
@@ -151,8 +115,7 @@ impl<'o> Report<'o> {
         self.to.check()?;
         self.asked.hidden(|| {
             self.to.add(&text, self.output)?;
-            // No flush for our own executors, because they continue at once.
-            if self.kind.key.is_none() { Ok(self.output.flush()?) } else { Ok(()) }
+            Ok(self.output.flush()?)
         })
     }
 
@@ -175,34 +138,28 @@ impl<'o> Report<'o> {
 
     /// Writes the rest.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
-        let Self { kind, format, mut to, output, asked, junit, tally } = self;
+        let Self { format, most, mut to, output, asked, junit, tally } = self;
         let mut text = Vec::new();
         asked.hidden(|| {
             match format {
                 Format::Junit => junit.finish(|piece| to.add(piece, output))?,
-                Format::Text => text.extend(kind.summary_text(&tally).into_bytes()),
-                Format::Json if kind.key.is_some() => {
-                    let (passed, failed) = (tally.counts.passed, tally.counts.failed);
-                    io::write_json(&mut text, &BriefJson { passed, failed })?;
-                }
+                Format::Text => text.extend(summary_text(&tally, most).into_bytes()),
                 Format::Json => io::write_json(&mut text, &tally.summary())?,
             }
             to.add(&text, output)?;
-            // Not for tests: flushing fails if no one reads the counts, and the vectors of `--fill-in` should be kept
-            // nevertheless.
-            if kind.key.is_none() { to.finish(output) } else { Ok(()) }
+            to.finish(output)
         })
     }
 }
 
 /// Writes a failure as text: its place and title, its flags, and the first differences.
-fn drawn(kind: &CaseKind, line: &CaseLine, outcome: &CaseOutcome, failure: &CaseFailure) -> String {
-    let (file, title) = (&*line.file.name, outcome.title(kind.one));
+fn drawn(line: &CaseLine, outcome: &CaseOutcome, failure: &CaseFailure) -> String {
+    let (file, title) = (&*line.file.name, outcome.title());
     let mut text = format!("FAIL {}:{}: {}\n", visible(file), line.number, visible(&title));
     let flags = &outcome.about.flags;
     let flags = (!flags.is_empty()).then(|| format!("flags: {}", flags.join(", ")));
     let lines = failure.lines();
-    let shown = kind.shown.max(failure.stderr.len() + 2);
+    let shown = SHOWN.max(failure.stderr.len() + 2);
     for line in flags.iter().chain(lines.iter().take(shown)) {
         text += &format!("  {}\n", visible(line));
     }
@@ -212,48 +169,43 @@ fn drawn(kind: &CaseKind, line: &CaseLine, outcome: &CaseOutcome, failure: &Case
     text
 }
 
-impl CaseKind {
-    fn summary_text(&self, tally: &CaseTally) -> String {
-        let counts = &tally.counts;
-        if self.key.is_some() {
-            return format!("{} passed, {} failed\n", counts.passed, counts.failed);
-        }
-        let mut text = String::new();
-        let hidden = counts.failed.saturating_sub(self.most as u64);
-        if hidden > 0 {
-            text += &format!("and {hidden} more failures; --failures N shows N of them\n");
-        }
-        if counts.failed > 0 {
-            text.push('\n');
-        }
-        let CaseSummary { families, flags, explanations, skips, .. } = tally.summary();
-        if families.len() > 1 {
-            text += &table::text(&FAMILY_COLUMNS, &families);
-            text.push('\n');
-        }
-        if !flags.is_empty() {
-            text += &table::text(&FLAG_COLUMNS, &flags);
-            text.push('\n');
-        }
-        for sentence in &explanations {
-            text += &format!("{}\n", visible(sentence));
-        }
-        if !explanations.is_empty() {
-            text.push('\n');
-        }
-        for skip in &skips {
-            text += &format!("{} skipped: {}\n", skip.cases, visible(&skip.reason));
-        }
-        if counts.skipped > 0 {
-            text.push('\n');
-        }
-        if counts.skipped > 0 && counts.skipped == counts.all() {
-            text += "every case was skipped: nothing was checked\n";
-        }
-        let (passed, failed, skipped) = (counts.passed, counts.failed, counts.skipped);
-        text += &format!("{passed} passed, {failed} failed, {skipped} skipped\n");
-        text
+fn summary_text(tally: &CaseTally, most: u64) -> String {
+    let counts = &tally.counts;
+    let mut text = String::new();
+    let hidden = counts.failed.saturating_sub(most);
+    if hidden > 0 {
+        text += &format!("and {hidden} more failures; --failures N shows N of them\n");
     }
+    if counts.failed > 0 {
+        text.push('\n');
+    }
+    let CaseSummary { families, flags, explanations, skips, .. } = tally.summary();
+    if families.len() > 1 {
+        text += &table::text(&FAMILY_COLUMNS, &families);
+        text.push('\n');
+    }
+    if counts.failed + counts.skipped > 0 && !flags.is_empty() {
+        text += &table::text(&FLAG_COLUMNS, &flags);
+        text.push('\n');
+    }
+    for sentence in &explanations {
+        text += &format!("{}\n", visible(sentence));
+    }
+    if !explanations.is_empty() {
+        text.push('\n');
+    }
+    for skip in &skips {
+        text += &format!("{} skipped: {}\n", skip.cases, visible(&skip.reason));
+    }
+    if counts.skipped > 0 {
+        text.push('\n');
+    }
+    if counts.skipped > 0 && counts.skipped == counts.all() {
+        text += "every case was skipped: nothing was checked\n";
+    }
+    let (passed, failed, skipped) = (counts.passed, counts.failed, counts.skipped);
+    text += &format!("{passed} passed, {failed} failed, {skipped} skipped\n");
+    text
 }
 
 const FAMILY_COLUMNS: [Column<FamilyCounts>; 4] = [

@@ -43,7 +43,7 @@ fn fatbin_of(cubins: &[&str]) -> Vec<u8> {
 fn the_list_has_every_image() {
     let file = sample("debug.fatbin");
     assert_eq!(
-        json_lines(&["decode", "--list", &file]),
+        json_lines(&["images", &file]),
         [
             json!({
                 "file": file, "image": 1, "container": "0x0", "entry": "0x10", "member": null,
@@ -58,7 +58,7 @@ fn the_list_has_every_image() {
             }),
         ]
     );
-    let archive = json_lines(&["decode", "--list", &sample("lib.a")]);
+    let archive = json_lines(&["images", &sample("lib.a")]);
     let members: Vec<&Value> = archive.iter().map(|image| &image["member"]).collect();
     assert_eq!(members[3..5], ["host.o", "unit.o"]);
     assert!(archive.iter().all(|image| image["section"] == ".nv_fatbin"));
@@ -70,7 +70,7 @@ fn images_are_extracted() {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("new/folder");
     let to_text = to.to_str().unwrap();
-    let ran = run(&["decode", "--extract", to_text, &sample("program"), &sample("size.fatbin")]);
+    let ran = run(&["images", "--extract", to_text, &sample("program"), &sample("size.fatbin")]);
     assert_eq!((ran.status, &*ran.stderr), (0, ""));
     assert_eq!(ran.stdout.lines().count(), 9);
     let mut sizes: Vec<(String, u64)> = fs::read_dir(&to)
@@ -92,7 +92,7 @@ fn images_are_extracted() {
     ];
     assert_eq!(sizes, expected.map(|(name, size)| (name.to_owned(), size)));
 
-    let one = ["decode", "--sm", "50", "--extract", to_text, "tests/data/fatbins/program"];
+    let one = ["images", "--sm", "50", "--extract", to_text, "tests/data/fatbins/program"];
     let cubin = to.join("program.1.sm_50.cubin");
     fs::write(&cubin, "mine").unwrap();
     let ran = run(&one);
@@ -116,7 +116,7 @@ fn inputs_of_one_name_are_not_extracted_over_each_other() {
     }
     let extract = |force: &[&str]| -> Ran {
         let mut command = warpload();
-        command.current_dir(&folder).args(["decode", "--extract", "out", "a/lib.so", "b/lib.so"]);
+        command.current_dir(&folder).args(["images", "--extract", "out", "a/lib.so", "b/lib.so"]);
         command.arg("b/LIB.a").args(force).output().unwrap().into()
     };
     for force in [&[][..], &["--force"], &["--force"]] {
@@ -148,7 +148,7 @@ fn images_are_not_extracted_over_later_inputs() {
         copy("lib.a", "L.2.sm_75.cubin");
         let mut command = warpload();
         command.current_dir(&folder).stdin(fs::File::open(&later).unwrap());
-        let arguments = ["decode", "--extract", ".", "--force", "L.so", input];
+        let arguments = ["images", "--extract", ".", "--force", "L.so", input];
         let ran: Ran = command.args(arguments).output().unwrap().into();
         assert_eq!(ran.status, 2, "{}", ran.stderr);
         assert!(ran.stderr.contains("is one of the inputs"), "{}", ran.stderr);
@@ -168,10 +168,10 @@ fn archives_that_are_cut_off_are_errors() {
     let out = out.to_str().unwrap();
     for arguments in [
         &["decode", file][..],
-        &["decode", "--list", file],
-        &["decode", "--list", "--sm", "50", file],
-        &["decode", "--stats", file],
-        &["decode", "--extract", out, file],
+        &["images", file],
+        &["images", "--sm", "50", file],
+        &["stats", file],
+        &["images", "--extract", out, file],
         &["ptx", "check", file],
     ] {
         let ran = run(arguments);
@@ -191,13 +191,13 @@ fn obfuscated_images_are_noted() {
     let file = folder.path().join("library");
     fs::write(&file, [&obfuscated[..], &plain].concat()).unwrap();
     let file = file.to_str().unwrap();
-    let list = run(&["decode", "--list", file]);
+    let list = run(&["images", file]);
     assert_eq!(list.status, 0);
     assert!(
         list.stderr.contains("note: ") && list.stderr.contains("1 obfuscated image cannot be read")
     );
     assert_eq!(list.stdout.lines().filter(|line| line.ends_with("  obfuscated")).count(), 1);
-    let listed = json_lines(&["decode", "--list", file]);
+    let listed = json_lines(&["images", file]);
     assert_eq!((&listed[0]["obfuscated"], &listed[0]["kind"]), (&json!(true), &json!(8)));
     assert!(listed.iter().all(|image| image["error"].is_null()));
     let loads = |file: &str| json_lines(&["decode", file]).len();
@@ -210,7 +210,7 @@ fn obfuscated_images_are_noted() {
 #[test]
 fn linked_code_is_a_copy_of_relocatable_code() {
     let file = sample("linked.fatbin");
-    let functions = json_lines(&["decode", "--stats", &file]);
+    let functions = json_lines(&["stats", &file]);
     let key = |function: &Value, key: &str| function[key].clone();
     let found: Vec<_> = functions
         .iter()
@@ -226,12 +226,12 @@ fn linked_code_is_a_copy_of_relocatable_code() {
     ];
     let json = |(image, name, copy, loads)| (json!(image), json!(name), copy, json!(loads));
     assert_eq!(found, expected.map(json));
-    let text = run(&["decode", "--stats", &file]).stdout;
+    let text = run(&["stats", &file]).stdout;
     let total = text.lines().last().unwrap();
     assert!(total.ends_with("total of 3 functions, 3 copies left out"), "{text}");
     assert_eq!(total.split_whitespace().next(), Some("8"), "{text}");
     // A single image has no copies, and its own total.
-    let one = run(&["decode", "--stats", "--image", "3", &file]);
+    let one = run(&["stats", "--image", "3", &file]);
     assert!(one.stdout.ends_with("total of 3 functions\n") && !one.stdout.contains("copy"));
 }
 
@@ -239,20 +239,21 @@ fn linked_code_is_a_copy_of_relocatable_code() {
 fn one_image_is_chosen() {
     let file = sample("lib.a");
     let numbers = |arguments: &[&str]| -> Vec<Value> {
-        let arguments = [&["decode", &file, "--image", "6"], arguments].concat();
+        let arguments = [arguments, &[&file, "--image", "6"]].concat();
         json_lines(&arguments).iter().map(|line| line["image"].clone()).collect()
     };
-    assert_eq!(numbers(&["--list"]), [json!(6)]);
-    for arguments in [&[][..], &["--all"], &["--stats"], &["--sm", "75"]] {
+    assert_eq!(numbers(&["images"]), [json!(6)]);
+    for arguments in [&["decode"][..], &["decode", "--all"], &["stats"], &["decode", "--sm", "75"]]
+    {
         let found = numbers(arguments);
         assert!(!found.is_empty() && found.iter().all(|number| *number == json!(6)), "{found:?}");
     }
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let ran = run(&["decode", "--extract", out.to_str().unwrap(), "--image", "6", &file]);
+    let ran = run(&["images", "--extract", out.to_str().unwrap(), "--image", "6", &file]);
     assert_eq!((ran.status, ran.stdout.lines().count()), (0, 1));
-    for arguments in [&[][..], &["--list"], &["--extract", "never"]] {
-        let ran = run(&[&["decode", "--image", "9", &file], arguments].concat());
+    for arguments in [&["decode"][..], &["images"], &["images", "--extract", "never"]] {
+        let ran = run(&[arguments, &["--image", "9", &file]].concat());
         assert_eq!(ran.status, 1);
         assert!(ran.stderr.ends_with("lib.a: no image 9; the last one is 8\n"), "{}", ran.stderr);
     }
@@ -289,8 +290,8 @@ fn cubins_in_containers_decode_alike() {
     let none = run(&["decode", "--sm", "90a", library]);
     assert_eq!((none.status, &*none.stdout), (1, ""));
     assert!(none.stderr.contains("no image for SM 90a; SMs in the file: 50, 61"));
-    for option in ["--list", "--extract=never"] {
-        assert_eq!(run(&["decode", "--sm", "90", option, library]).status, 1);
+    for option in ["--format=text", "--extract=never"] {
+        assert_eq!(run(&["images", "--sm", "90", option, library]).status, 1);
     }
     // Standard input is read whole.
     let bytes = fs::read(library).unwrap();
@@ -301,11 +302,11 @@ fn cubins_in_containers_decode_alike() {
 /// Only the suffix differs.
 #[test]
 fn the_suffix_of_an_sm_counts() {
-    let list = |sm| json_lines(&["decode", "--list", "--sm", sm, &sample("concat-named.fatbin")]);
+    let list = |sm| json_lines(&["images", "--sm", sm, &sample("concat-named.fatbin")]);
     assert_eq!(list("90a").len(), 2);
     assert_eq!(list("120a").len(), 1);
     for sm in ["90", "120"] {
-        let ran = run(&["decode", "--list", "--sm", sm, &sample("concat-named.fatbin")]);
+        let ran = run(&["images", "--sm", sm, &sample("concat-named.fatbin")]);
         assert_eq!(ran.status, 1, "{sm}");
     }
 }
@@ -326,7 +327,7 @@ fn damage_is_said_and_hides_nothing() {
     assert!(ran.stderr.contains("damaged: image 2: byte offset 0x"), "{}", ran.stderr);
     let loads = json_lines(&["decode", gather]).len();
     assert_eq!(ran.stdout.lines().count(), 2 * (loads + 1));
-    let list = run(&["decode", "--list", "--format", "json", file]);
+    let list = run(&["images", "--format", "json", file]);
     assert_eq!(list.status, 2);
     let lines: Vec<Value> =
         list.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

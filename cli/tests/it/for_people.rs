@@ -23,7 +23,7 @@ fn an_sm_is_named_in_three_ways() {
         (["90", "sm_90", "9.0"], &["decode", "--word", "0x000fe2000c1e19000000100402007981"]),
         (["90", "sm_90", "9.0"], &["explain", text]),
         (["100", "sm_100", "10.0"], &["tmem", "map", "LDTM.x2 R4, tmem[UR4]"]),
-        (["80", "sm_80", "8.0"], &["decode", "--list", "tests/data/fatbins/plain.fatbin"]),
+        (["80", "sm_80", "8.0"], &["images", "tests/data/fatbins/plain.fatbin"]),
         (["80", "sm_80", "8.0"], &["vectors", "generate", "--instruction", "LDG", "--count=2"]),
     ] {
         let [one, two, three] = names.map(|name| run(&[command, &["--sm", name]].concat()));
@@ -44,10 +44,10 @@ fn numbers_are_read_the_same_everywhere() {
         (&["replay", "traces/generic.wlt", "--top"], "12", "0xc"),
         (&["replay", "traces/generic.wlt", "--threads"], "2", "0x2"),
         (&["replay", "traces/generic.wlt", "--shared-window"], "65536,4096", "0x10000,0x1000"),
-        (&["banks", "lane * 16", "--bytes"], "16", "0x10"),
-        (&["banks", "lane * 16", "--mask"], "255", "0xff"),
-        (&["banks", "lane * n", "--let"], "n=16", "n=0x10"),
-        (&["banks", "lane * n", "--for"], "n=0..16", "n=0..0x10"),
+        (&["access", "lane * 16", "--bytes"], "16", "0x10"),
+        (&["access", "lane * 16", "--mask"], "255", "0xff"),
+        (&["access", "lane * n", "--let"], "n=16", "n=0x10"),
+        (&["access", "lane * n", "--for"], "n=0..16", "n=0..0x10"),
         (&["vectors", "generate", "--instruction=LD", "--count"], "10", "0xA"),
         (&["vectors", "generate", "--instruction=LD", "--count=3", "--seed"], "10", "0xA"),
         (&["tmem", "map", "16x256b"], "x4", "x0x4"),
@@ -119,41 +119,23 @@ fn several_words_and_halves_of_words_are_explained() {
 /// An option that would change nothing is most likely a mistake.
 #[test]
 fn options_that_are_ignored_together_are_refused() {
-    let (fatbin, listing) = ("tests/data/fatbins/plain.fatbin", "tests/data/cmd/listing.sass");
+    let listing = "tests/data/cmd/listing.sass";
     let (cubin, module) = ("traces/rows.sm_50.cubin", "tests/data/ptx/legal.ptx");
-    let (list, folder) =
-        (&["decode", "--list", fatbin][..], &["decode", "--extract=x", fatbin][..]);
-    for images in [list, folder] {
-        for rows in [
-            "--stats",
-            "--all",
-            "--check",
-            "--hidden",
-            "--no-demangle",
-            "--control=maxas",
-            "--function=f",
-        ] {
-            assert_eq!(run(&[images, &[rows]].concat()).status, 2, "{images:?} {rows}");
-        }
-    }
     let word = ["decode", "--word", "0x9c90000123470200"];
     let summary = "tests/data/cmd/shard-0.json";
     for (arguments, together) in [
-        (&["decode", cubin, "--stats"][..], &["--control=maxas"][..]),
-        (&["decode", cubin, "--stats"], &["--all"]),
-        (&["decode", cubin, "--format=json"], &["--control=maxas"]),
+        (&["decode", cubin, "--format=json"][..], &["--control=maxas"][..]),
         (&["decode", "--check", listing], &["--control=maxas"]),
         (&["decode", "--check", listing], &["--no-demangle"]),
         (&["decode", "--raw", cubin], &["--function=f"]),
         (&["decode", "--raw", cubin], &["--no-demangle"]),
-        (&["decode", cubin], &["--force"]),
+        (&["images", cubin], &["--force"]),
         (&["decode", cubin], &["--offset=8"]),
         (&word, &["--image=1"]),
-        (&word, &["--list"]),
         (&[&word[..], &["--format=json"]].concat(), &["--control=maxas"]),
-        (&["banks", "lane * 4", "--space=global"], &["--merge-pairs"]),
-        (&["banks", "lane * 4", "--svg=x.svg"], &["--format=json"]),
-        (&["banks", "lane * 4"], &["--let=n=1"]),
+        (&["access", "lane * 4", "--space=global"], &["--merge-pairs"]),
+        (&["access", "lane * 4", "--svg=x.svg"], &["--format=json"]),
+        (&["access", "lane * 4"], &["--let=n=1"]),
         (&["compare", summary, summary, "--format=json"], &["--top=3"]),
         (&["replay", "traces/generic.wlt", "--format=json"], &["--top=3"]),
         (&["replay", "traces/generic.wlt", "--format=json"], &["--sort=pc"]),
@@ -161,7 +143,8 @@ fn options_that_are_ignored_together_are_refused() {
         (&["ptx", "check", module], &["--every-rule"]),
         (&["ptx", "run", module], &["--warp=1"]),
         (&["run", "tests/data/cmd/several.jsonl", "--all"], &["--line=1"]),
-        (&["test", "tests/data/cmd/several.jsonl"], &["--output=x"]),
+        (&["conform", "--serve"], &["--format=json"]),
+        (&["conform", "--command=cat", "vectors/v1"], &["--executor=fast"]),
         (&["tmem", "map", "16x64b", "x2", "--svg=x.svg"], &["--format=json"]),
         (&["tmem", "map", "16x64b", "x2"], &["--sm=100"]),
     ] {
@@ -186,7 +169,7 @@ fn exit_statuses_follow_one_table() {
         (1, &["explain", "0x0"]),
         (1, &["run", "tests/data/cmd/several.jsonl", "--line", "99"]),
         (1, &["replay", "tests/data/cmd/kernelslist.g", "--kernel", "nosuch"]),
-        (1, &["banks", "lane *"]),
+        (1, &["access", "lane *"]),
         (1, &["ptx", "check", "tests/data/ptx/illegal.ptx"]),
         (1, &["ptx", "run", "tests/data/ptx/legal.ptx", "--function", "nosuch"]),
         (1, &["tmem", "map", "16x64b", "x3"]),
@@ -214,12 +197,12 @@ fn archives_say_how_they_are_opened() {
         let path = path.to_str().unwrap();
         for command in [
             &["decode"][..],
-            &["decode", "--list"],
-            &["decode", "--extract=x"],
+            &["images"],
+            &["images", "--extract=x"],
             &["ptx", "check"],
             &["replay", "traces/rows-kernel-1.traceg", "--cubin"],
             &["replay"],
-            &["info"],
+            &["show"],
         ] {
             let ran = run(&[command, &[path]].concat());
             let expected = "a ZIP archive; extract its files with `unzip`";
@@ -352,10 +335,10 @@ fn notes_can_be_left_out() {
 fn colours_are_chosen() {
     let cases = [
         &["tmem", "map", "32x32b", "x1"][..],
-        &["banks", "lane * 4"],
+        &["access", "lane * 4"],
         &["encode", "LD R0"],
         &["encode", "--nosuch"],
-        &["banks", "--help"],
+        &["access", "--help"],
     ];
     for arguments in cases {
         for (color, is_coloured) in [("always", true), ("never", false), ("auto", false)] {
@@ -366,6 +349,49 @@ fn colours_are_chosen() {
     }
 }
 
+/// Names of commands before, and options of other tools.
+#[test]
+fn other_names_are_understood() {
+    let (word, cubin) = ("0x9c90000123470200", "traces/rows.sm_50.cubin");
+    for (other, ours) in [
+        (
+            &["disasm", "--word", word, "--json"][..],
+            &["decode", "--word", word, "--format=json"][..],
+        ),
+        (&["asm", "--sm", "50", "LD R0, [R2]"], &["encode", "--sm", "50", "LD R0, [R2]"]),
+        (
+            &["info", "traces/generic.wlt", "--json"],
+            &["show", "traces/generic.wlt", "--format=json"],
+        ),
+        (&["banks", "lane * 128"], &["access", "lane * 128"]),
+        (&["test", "vectors/v1/decode"], &["conform", "vectors/v1/decode"]),
+        (&["decode", word], &["decode", "--word", word]),
+        (&["decode", cubin, "--kernel", "gather"], &["decode", cubin, "--function", "gather"]),
+    ] {
+        let ran = run(other);
+        assert_eq!((ran.status, &*ran.stderr), (0, ""), "{other:?}");
+        assert_eq!(ran.stdout, output(ours), "{other:?}");
+    }
+    // After `--` it is a name.
+    assert!(run(&["decode", "--", "--json"]).stderr.contains("--json: cannot be read"));
+}
+
+/// A summary and an image are shown as what they are.
+#[test]
+fn what_is_shown_is_named() {
+    let shard = output(&["show", "tests/data/cmd/shard-0.json"]);
+    assert!(shard.contains("shard 0 of 2"), "{shard}");
+    let folder = tempfile::tempdir().unwrap();
+    let summary = folder.path().join("summary.json");
+    let replay = ["replay", "traces/generic.wlt", "--image", "traces/generic.image.json"];
+    std::fs::write(&summary, output(&[&replay[..], &["--format", "json"]].concat())).unwrap();
+    let shown = output(&["show", summary.to_str().unwrap()]);
+    assert_eq!(shown.lines().last(), output(&replay).lines().last());
+    let json = output(&["show", summary.to_str().unwrap(), "--format", "json"]);
+    assert_eq!(json, std::fs::read_to_string(&summary).unwrap());
+    assert!(output(&["show", "traces/generic.image.json"]).starts_with("memory image: "));
+}
+
 /// Options that every command understands, in its words.
 #[test]
 fn a_format_is_named_the_same_everywhere() {
@@ -373,20 +399,18 @@ fn a_format_is_named_the_same_everywhere() {
         (&["decode"][..], "text, json"),
         (&["encode"], "text, json"),
         (&["explain"], "text, json"),
-        (&["test"], "text, json"),
         (&["conform"], "text, json, junit"),
         (&["run"], "text, json"),
-        (&["info"], "text, json"),
+        (&["show"], "text, json"),
         (&["replay"], "text, json, csv"),
         (&["compare"], "text, json"),
-        (&["banks"], "text, json"),
+        (&["access"], "text, json"),
         (&["export"], "jsonl"),
         (&["ptx", "check"], "text, json"),
         (&["ptx", "lower"], "text, json"),
         (&["ptx", "run"], "text, json"),
         (&["tmem", "map"], "text, json"),
         (&["tmem", "run"], "text, json"),
-        (&["tmem", "test"], "text, json"),
         (&["vectors", "flags"], "text, json"),
     ] {
         let shown = output(&[command, &["-h"]].concat());
@@ -429,11 +453,11 @@ fn folders_need_not_be_utf_8() {
     };
     for line in [
         "decode /gather.sm_50.cubin",
-        "decode --list /plain.fatbin",
-        "decode --extract /images /plain.fatbin",
+        "images /plain.fatbin",
+        "images --extract /images /plain.fatbin",
         "ptx check /legal.ptx",
-        "info /generic.wlt",
-        "info /generic.image.json",
+        "show /generic.wlt",
+        "show /generic.image.json",
         "import /kernelslist.g -o /whole.wlt",
         "replay /whole.wlt --fill address --format json -o /replay.json --html /replay.html",
         "replay /whole.wlt --shard 0/1 --format json -o /shard.json",
@@ -444,9 +468,9 @@ fn folders_need_not_be_utf_8() {
         "export /whole.wlt -o /whole.jsonl",
         "import /whole.jsonl -o /again.wlt",
         "vectors generate --instruction LD --count 3 -o /vectors.jsonl --coverage /coverage.json",
-        "test /vectors.jsonl",
-        "test /vectors.jsonl --fill-in -o /filled.jsonl",
-        "banks lane*4 --svg /banks.svg",
+        "conform /vectors.jsonl",
+        "vectors fill-in /vectors.jsonl -o /filled.jsonl",
+        "access lane*4 --svg /access.svg",
     ] {
         crate::common::succeeded(warpload().args(names(line)));
     }

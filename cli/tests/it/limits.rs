@@ -125,14 +125,14 @@ fn a_name_has_one_value_and_an_element_fits() {
             "error: --let a: `a` has two values; expected one\n",
         ),
     ] {
-        let ran = ran(&[&["banks", pattern], arguments].concat());
+        let ran = ran(&[&["access", pattern], arguments].concat());
         assert_eq!((ran.status, &*ran.stdout, &*ran.stderr), (2, "", message));
     }
     // 32 elements of 4 GiB are in 32 rows of bank 0. The element's size was cut to 32 bits.
-    let ran_wide = ran(&["banks", "32:1", "--element", "4294967296"]);
+    let ran_wide = ran(&["access", "32:1", "--element", "4294967296"]);
     assert_eq!(ran_wide.status, 2, "{}", ran_wide.stdout);
     assert!(ran_wide.stderr.contains("expected a number from 1 to 4294967295"));
-    assert_eq!(ran(&["banks", "32:1", "--element", "0x80000000"]).status, 0);
+    assert_eq!(ran(&["access", "32:1", "--element", "0x80000000"]).status, 0);
 }
 
 /// `/dev/zero` and pipes have no end.

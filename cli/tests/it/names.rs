@@ -48,7 +48,7 @@ fn opcodes_and_kernels_of_a_replay() {
          warp = 0\ninsts = 1\n0010 00000001 1 R1 LDG.{long} 1 R2 4 0 0x100\n#END_TB\n"
     );
     assert_short(&table(&["replay"], "trace", &trace));
-    assert_short(&table(&["info"], "trace", &trace));
+    assert_short(&table(&["show"], "trace", &trace));
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn messages_quote_only_text() {
         (&["ptx", "lower"], &module),
         (&["ptx", "run"], &module),
         (&["replay"], &trace),
-        (&["info"], &unknown),
+        (&["show"], &unknown),
     ] {
         fs::write(folder.path().join("input"), text).unwrap();
         let mut command = crate::common::warpload();
@@ -112,16 +112,16 @@ fn names_of_files_are_only_text() {
     let evil = "a\u{1b}[31m\u{7}\n\u{9b}31m\u{202e}";
     for (arguments, file) in [
         (&["decode"][..], "tests/data/listings/chase.sm_50.cubin"),
-        (&["decode", "--list"], "tests/data/fatbins/plain.fatbin"),
-        (&["decode", "--stats"], "tests/data/listings/chase.sm_50.cubin"),
-        (&["test"], "tests/data/cmd/several.jsonl"),
+        (&["images"], "tests/data/fatbins/plain.fatbin"),
+        (&["stats"], "tests/data/listings/chase.sm_50.cubin"),
+        (&["conform"], "tests/data/cmd/several.jsonl"),
         (&["run"], "tests/data/cmd/several.jsonl"),
         (&["conform", "--command", "cat"], "vectors/v1/decode/illegal.jsonl"),
         (&["ptx", "check"], "tests/data/ptx/legal.ptx"),
         (&["ptx", "lower"], "tests/data/ptx/legal.ptx"),
         (&["ptx", "run"], "tests/data/ptx/legal.ptx"),
-        (&["tmem", "test"], "tests/data/cmd/tmem-cases.jsonl"),
-        (&["info"], "traces/generic.wlt"),
+        (&["conform"], "tests/data/cmd/tmem-cases.jsonl"),
+        (&["show"], "traces/generic.wlt"),
         (&["replay"], "traces/rows-kernel-1.traceg"),
         (&["replay"], "tests/data/ptx/legal.ptx"),
         (&["merge"], "tests/data/cmd/shard-0.json"),

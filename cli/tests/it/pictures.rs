@@ -1,4 +1,4 @@
-//! The pictures of docs/tensor-memory.md, docs/banks.md and README.md, and what `tmem map` draws.
+//! The pictures of docs/tensor-memory.md, docs/access.md and README.md, and what `tmem map` draws.
 
 #![allow(clippy::unwrap_used)]
 

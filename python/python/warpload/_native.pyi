@@ -1027,7 +1027,7 @@ class Trace:
         """
     def contents(self, /) -> "dict[str, Any]":
         """
-        The contents, as `warpload info --format json` prints them.
+        The contents, as `warpload show --format json` prints them.
         """
     def replay(self, /, *, memory: Memory | None = None, shard: tuple[SupportsIndex, SupportsIndex] | None = None, progress: Any | None = None, **options: "Any") -> Replayed:
         """

@@ -114,7 +114,7 @@ class Trace:
 
     @functools.cached_property
     def contents(self) -> dict[str, Any]:
-        """The JSON of ``warpload info --format json`` as a dictionary: source, kernels, opcodes and counts."""
+        """The JSON of ``warpload show --format json`` as a dictionary: source, kernels, opcodes and counts."""
         return self._trace.contents()
 
     def __repr__(self) -> str:

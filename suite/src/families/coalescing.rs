@@ -34,7 +34,7 @@ pub(super) fn compare(
     expected: &CaseExpectation<'_>,
     answer: &str,
 ) -> Result<Vec<String>, Uncomparable> {
-    let expected: Costs = json::from_str(expected.answer).map_err(Uncomparable::Case)?;
+    let expected: Costs = json::from_str(expected.answer).map_err(Uncomparable::Expected)?;
     let got: Costs = json::from_str(answer).map_err(Uncomparable::Answer)?;
     let shown = |count: Option<u64>| count.map_or("null".to_owned(), |count| count.to_string());
     let counts = [

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use warpload::encoding::Sm;
 use warpload::load::{ExecuteError, Executor};
 
-use super::family::{Answerer, CaseAnswer, CaseExpectation, CheckedCase, Uncomparable};
+use super::family::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
 use super::object::JsonObject;
 use super::word;
 
@@ -39,28 +39,23 @@ pub(super) fn answer(question: &str, answerer: &mut Answerer) -> Result<CaseAnsw
     })
 }
 
-/// Executes a vector with each of these executors. They must meet its expectation and agree with each other.
+/// Executes a vector with each of these executors. They must meet its expectation and agree with each other. Returns the
+/// differences, one line each.
 ///
 /// # Errors
 /// Returns [`JsonError`] if the line is not a vector.
-pub fn check(line: &str, executors: &[Executor]) -> Result<CheckedCase, JsonError> {
-    let vector = Vector::from_json(line)?;
-    let differences = differences(executors, &vector);
-    Ok(CheckedCase { name: vector.name, differences })
+pub fn check(line: &str, executors: &[Executor]) -> Result<Vec<String>, JsonError> {
+    Ok(differences(executors, &Vector::from_json(line)?))
 }
 
 /// Executes a vector with both executors, and returns its line with the result of the literal one as `final`. The rest
-/// of the line is unchanged. There is no line if the executors differ.
+/// of the line is unchanged.
 ///
 /// # Errors
-/// Returns [`JsonError`] if the line is not a vector.
-pub fn fill_in(line: &str) -> Result<(CheckedCase, Option<String>), JsonError> {
+/// Returns [`JsonError`] if the line is not a vector, or cannot be executed.
+pub fn fill_in(line: &str) -> Result<String, JsonError> {
     let vector = Vector::from_json(line)?;
-    let (filled, differences) = match filled_in(line, &vector) {
-        Ok(filled) => (Some(filled), Vec::new()),
-        Err(difference) => (None, vec![difference]),
-    };
-    Ok((CheckedCase { name: vector.name, differences }, filled))
+    filled_in(line, &vector).map_err(|message| JsonError { key: None, position: None, message })
 }
 
 /// The key that filling in replaces.

@@ -77,6 +77,8 @@ pub(crate) struct CaseExpectation<'c> {
 pub(crate) enum Uncomparable {
     /// The case is malformed.
     Case(JsonError),
+    /// The case's expected answer is malformed.
+    Expected(JsonError),
     /// The answer is malformed.
     Answer(JsonError),
 }
@@ -170,13 +172,4 @@ impl CaseAnswer {
             Self::Error(message) => object("error", message),
         }
     }
-}
-
-/// A case that our own executors have run, with the differences from its expectation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CheckedCase {
-    /// Its name; may be empty.
-    pub name: String,
-    /// The differences, one line each; empty if there are none.
-    pub differences: Vec<String>,
 }

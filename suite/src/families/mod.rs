@@ -9,7 +9,7 @@ mod object;
 mod ptx_execute;
 mod ptx_launch;
 mod ptx_legality;
-pub mod tensor_memory;
+mod tensor_memory;
 pub mod traces;
 mod word;
 
@@ -17,7 +17,7 @@ use std::borrow::Cow;
 
 use crate::json::JsonError;
 
-pub use self::family::{Answerer, CaseAnswer, CaseFamily, CheckedCase, OpenTrace, UnopenedTrace};
+pub use self::family::{Answerer, CaseAnswer, CaseFamily, OpenTrace, UnopenedTrace};
 pub(crate) use self::family::{CaseExpectation, Uncomparable};
 pub(crate) use self::object::{JsonObject, quoted};
 
@@ -38,14 +38,16 @@ pub const FAMILIES: [CaseFamily; 8] = [
     CaseFamily::new("traces", traces::compare, traces::answer).with_file("file"),
 ];
 
-/// The family of a case or a question. An object without `family` is of `execute` if it has an `instruction`, because
-/// vectors do not name their family.
+/// The family of a case or a question. Vectors and cases of Tensor Memory need not name theirs: without `family`, an
+/// object with an `instruction` is of `execute`, one with a `taddr` of `tensor-memory`.
 pub(crate) fn family_of(object: &JsonObject<'_>) -> Result<&'static CaseFamily, JsonError> {
     let Some(name) = object.read::<Cow<'_, str>>("family")? else {
-        let is_vector = object.get("instruction").is_some();
-        return FAMILIES.iter().find(|family| is_vector && family.name == "execute").ok_or_else(
-            || JsonError::at("family", "missing key, and no `instruction` as a vector has"),
-        );
+        let unnamed = [("instruction", "execute"), ("taddr", "tensor-memory")];
+        let found = unnamed.iter().find(|(key, _)| object.get(key).is_some());
+        let family = |(_, name): &(_, &str)| FAMILIES.iter().find(|family| family.name == *name);
+        return found.and_then(family).ok_or_else(|| {
+            JsonError::at("family", "missing key, and no `instruction` as a vector has")
+        });
     };
     FAMILIES.iter().find(|family| family.name == name).ok_or_else(|| {
         let names = FAMILIES.map(|family| family.name).join(", ");

@@ -81,7 +81,7 @@ pub(super) fn compare(
     if is_launch(expected.case).map_err(Uncomparable::Case)? {
         return ptx_launch::compare(expected, answer);
     }
-    let expected: Value = json::from_str(expected.answer).map_err(Uncomparable::Case)?;
+    let expected: Value = json::from_str(expected.answer).map_err(Uncomparable::Expected)?;
     let got: Value = json::from_str(answer).map_err(Uncomparable::Answer)?;
     Ok(differences(&expected, &got, |key| UNCOMPARED_KEYS.contains(&key)))
 }

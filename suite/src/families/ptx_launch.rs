@@ -92,7 +92,7 @@ pub(super) fn compare(
     answer: &str,
 ) -> Result<Vec<String>, Uncomparable> {
     let question = LaunchQuestion::read(expected.case).map_err(Uncomparable::Case)?;
-    let ours: LaunchAnswer = json::from_str(expected.answer).map_err(Uncomparable::Case)?;
+    let ours: LaunchAnswer = json::from_str(expected.answer).map_err(Uncomparable::Expected)?;
     let theirs: LaunchAnswer = json::from_str(answer).map_err(Uncomparable::Answer)?;
     let before: BTreeMap<usize, &[u8]> = question.buffers().collect();
     let check = |answer: &LaunchAnswer| {
@@ -101,7 +101,7 @@ pub(super) fn compare(
             Err(JsonError::at(format!("buffers.{number}"), "no argument that is a buffer"))
         })
     };
-    check(&ours).map_err(Uncomparable::Case)?;
+    check(&ours).map_err(Uncomparable::Expected)?;
     check(&theirs).map_err(Uncomparable::Answer)?;
     let mut differences = Vec::new();
     for (number, before) in before {

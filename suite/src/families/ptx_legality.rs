@@ -20,7 +20,7 @@ pub(super) fn compare(
     answer: &str,
 ) -> Result<Vec<String>, Uncomparable> {
     let CaseExpectation { case, answer: accepted } = *expected;
-    let expected: Verdict = json::from_str(accepted).map_err(Uncomparable::Case)?;
+    let expected: Verdict = json::from_str(accepted).map_err(Uncomparable::Expected)?;
     let got: Verdict = json::from_str(answer).map_err(Uncomparable::Answer)?;
     let word = |verdict: &Verdict| if verdict.accept { "accepted" } else { "refused" };
     Ok(match expected.accept == got.accept {

@@ -2,8 +2,8 @@
 
 use crate::json::JsonError;
 
-use super::family::{Answerer, CaseAnswer, CaseExpectation, CheckedCase, Uncomparable};
-use crate::tensor_case::{Confidence, ExpectedTensorLoad, TensorCase};
+use super::family::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
+use crate::tensor_case::{ExpectedTensorLoad, TensorCase};
 
 pub(super) fn compare(
     expected: &CaseExpectation<'_>,
@@ -16,31 +16,5 @@ pub(super) fn compare(
 
 pub(super) fn answer(question: &str, answerer: &mut Answerer) -> Result<CaseAnswer, JsonError> {
     let case = TensorCase::from_json(question)?;
-    let mut answer = case.answer(&answerer.memories, &mut answerer.registers);
-    if let ExpectedTensorLoad::Loaded(registers) = &mut answer {
-        // The digest stands for all registers and keeps the answer short.
-        registers.all = None;
-    }
-    Ok(CaseAnswer::new(&answer))
-}
-
-/// Executes a case and compares register by register. Returns `None` for an inferred case if `skip_inferred` is set.
-///
-/// # Errors
-/// Returns [`JsonError`] if the line is not a case.
-pub fn check(
-    line: &str,
-    skip_inferred: bool,
-    answerer: &mut Answerer,
-) -> Result<Option<CheckedCase>, JsonError> {
-    let case = TensorCase::from_json(line)?;
-    if skip_inferred && case.confidence == Confidence::Inferred {
-        return Ok(None);
-    }
-    let differences = case.check(&answerer.memories, &mut answerer.registers);
-    let differences = match &case.expected {
-        Some(_) => differences,
-        None => vec!["expect: missing key; expected the outcome".to_owned()],
-    };
-    Ok(Some(CheckedCase { name: case.id, differences }))
+    Ok(CaseAnswer::new(&case.answer(&answerer.memories, &mut answerer.registers)))
 }

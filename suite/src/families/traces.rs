@@ -23,7 +23,7 @@ pub(super) fn compare(
     expected: &CaseExpectation<'_>,
     answer: &str,
 ) -> Result<Vec<String>, Uncomparable> {
-    let expected: Value = json::from_str(expected.answer).map_err(Uncomparable::Case)?;
+    let expected: Value = json::from_str(expected.answer).map_err(Uncomparable::Expected)?;
     let got: Value = json::from_str(answer).map_err(Uncomparable::Answer)?;
     let is_refused = |value: &Value| value.get(REFUSED) == Some(&Value::Bool(true));
     let word = |value: &Value| if is_refused(value) { REFUSED } else { "counts" };

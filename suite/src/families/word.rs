@@ -74,7 +74,7 @@ fn compare(
             |message: &str| JsonError { key: None, position: None, message: message.to_owned() };
         read(&json::from_str(text)?).map_err(wrong)
     };
-    let expected = outcome(expected.answer).map_err(Uncomparable::Case)?;
+    let expected = outcome(expected.answer).map_err(Uncomparable::Expected)?;
     let got = outcome(answer).map_err(Uncomparable::Answer)?;
     let shown = |side: &Option<String>| {
         side.as_ref().map_or("illegal".to_owned(), |text| format!("`{text}`"))

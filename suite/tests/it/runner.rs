@@ -5,15 +5,19 @@ use std::sync::Arc;
 use warpload::load::Executor;
 use warpload_suite::asking::{ChosenCases, FunctionExaminee};
 use warpload_suite::case::{CaseChoice, CaseFile, CaseLine};
-use warpload_suite::families::{Answerer, CaseAnswer, UnopenedTrace, answer, execute};
+use warpload_suite::families::{Answerer, CaseAnswer, UnopenedTrace, answer};
 use warpload_suite::outcome::{CaseFailureKind, CaseOutcome, CaseVerdict};
-use warpload_suite::runner::{InProcess, Runner};
+use warpload_suite::runner::Runner;
 use warpload_suite::tally::CaseTally;
 
 #[test]
 fn outcomes_are_in_the_order_of_the_lines() {
-    let check = |line: &str| execute::check(line, &[Executor::Reference, Executor::Fast]).map(Some);
-    let mut runner = Runner::new(vec![InProcess::new("execute", check)], &|_| {});
+    let choice = CaseChoice::default();
+    let cases = ChosenCases { choice: &choice, on_file: &|_| {} };
+    let mut answerer = Answerer::new(Executor::Reference);
+    let ask = move |question: &str| Ok(Ok(answer(question, &mut answerer)));
+    let examinee = FunctionExaminee::new(vec![("reference", ask)], cases);
+    let mut runner = Runner::new(vec![examinee], &|_| {});
     let file = Arc::new(CaseFile::new("vectors", None));
     let texts = [
         Ok(
@@ -36,17 +40,24 @@ fn outcomes_are_in_the_order_of_the_lines() {
             CaseVerdict::Failed(failure) => Some((failure.kind, failure.differences[0].clone())),
             _ => None,
         };
-        (line.number, outcome.title("vector"), kind)
+        (line.number, outcome.title(), kind)
     });
     let not_a_case = |message: &str| Some((CaseFailureKind::NotACase, message.to_owned()));
-    let open = "final: missing key; expected the state after".to_owned();
     assert_eq!(
         kinds.collect::<Vec<_>>(),
         [
             (1, "good".to_owned(), None),
-            (2, "not a vector".to_owned(), not_a_case("not UTF-8")),
-            (3, "not a vector".to_owned(), not_a_case("column 2: missing key `instruction`")),
-            (4, "open".to_owned(), Some((CaseFailureKind::Difference, open))),
+            (2, "not a case".to_owned(), not_a_case("not UTF-8")),
+            (
+                3,
+                "not a case".to_owned(),
+                not_a_case("family: missing key, and no `instruction` as a vector has")
+            ),
+            (
+                4,
+                "not a case".to_owned(),
+                not_a_case("final: missing key; expected the right answer")
+            ),
         ]
     );
     assert_eq!((tally.counts.passed, tally.counts.failed), (1, 3));

@@ -1,4 +1,4 @@
-//! `ptx-execute`: loads of a function, executed. The expectations come from `warpload answer`, and the model in
+//! `ptx-execute`: loads of a function, executed. The expectations come from `warpload conform --serve`, and the model in
 //! `tests/independent/ptx` agrees (`cli/tests/it/conform/whole.rs` checks it). Kernels are launched by [`ptx_launch`].
 
 use anyhow::{Context, Result};

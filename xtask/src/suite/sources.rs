@@ -33,7 +33,7 @@ impl Sources {
         std::fs::read(step::root().join(path)).with_context(|| format!("cannot read {path}"))
     }
 
-    /// The answers of `warpload answer` to questions of a family. A question is the keys of an object in JSON, without
+    /// The answers of `warpload conform --serve` to questions of a family. A question is the keys of an object in JSON, without
     /// braces.
     ///
     /// # Errors
@@ -45,9 +45,9 @@ impl Sources {
         }
         asked.rewind()?;
         let mut answer = Command::new(&self.program);
-        answer.args(["answer", "--executor", "reference"]);
+        answer.args(["conform", "--serve", "--executor", "reference"]);
         let output = answer.current_dir(step::root()).stdin(asked).output()?;
-        ensure!(output.status.success(), "`warpload answer`: {}", output.status);
+        ensure!(output.status.success(), "`warpload conform --serve`: {}", output.status);
         let answers = String::from_utf8(output.stdout).context("an answer that is not UTF-8")?;
         let answers: Vec<String> = answers.lines().map(str::to_owned).collect();
         ensure!(answers.len() == questions.len(), "not one answer to each question");

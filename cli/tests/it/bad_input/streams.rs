@@ -26,7 +26,7 @@ fn an_endless_line() {
         (&["encode", "--bundle"], ""),
         (&["run", "-"], ""),
         (&["run", "-", "--line", "2"], ""),
-        (&["test", "-"], "0 passed, 1 failed\n"),
+        (&["conform", "-"], "\n0 passed, 1 failed, 0 skipped\n"),
         (&["ptx", "check", "-"], ""),
         (&["ptx", "lower", "-"], ""),
     ] {
@@ -91,9 +91,8 @@ fn a_closed_pipe_hides_no_failure() {
     std::fs::write(at("vectors"), "{}\n".repeat(5000)).expect("a file");
     std::fs::write(at("module"), MODULE).expect("a file");
     for (arguments, status) in [
-        (&["test", &at("vectors")][..], 1),
-        (&["test", "--format", "json", &at("vectors")], 1),
-        (&["tmem", "test", &at("vectors")], 1),
+        (&["conform", &at("vectors")][..], 1),
+        (&["conform", "--format", "json", &at("vectors")], 1),
         (&["run", "--all", "--format", "json", &at("vectors")], 1),
         (&["decode", "--format", "json", "--word", "what"], 1),
         (&["encode", "--format", "json", "what"], 1),
@@ -108,7 +107,7 @@ fn a_closed_pipe_hides_no_failure() {
         let output = child.wait_with_output().expect("the command ends");
         let (_, stderr) = checked(arguments[0], &output, status);
         assert!(!stderr.contains("cannot be written"), "{stderr}");
-        if arguments[0] == "test" {
+        if arguments[0] == "conform" {
             assert_eq!(stderr, "");
         }
     }
@@ -122,31 +121,31 @@ const MODULE: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .e
 #[cfg(unix)]
 const EVERY_SUBCOMMAND: [&[&str]; 30] = [
     &["decode", CUBIN],
-    &["decode", "--list", "tests/data/fatbins/plain.fatbin"],
-    &["decode", "--stats", CUBIN],
+    &["images", "tests/data/fatbins/plain.fatbin"],
+    &["stats", CUBIN],
     &["encode", "LD R0, [R1]"],
     &["explain", "LD R0, [R1]"],
-    &["test", "tests/data/cmd/pass.jsonl"],
-    &["test", "tests/data/cmd/pass.jsonl", "--fill-in", "-o", "FOLDER/filled"],
+    &["conform", "tests/data/cmd/pass.jsonl"],
+    &["vectors", "fill-in", "tests/data/cmd/pass.jsonl", "-o", "FOLDER/filled"],
     &["vectors", "generate", "--instruction", "LD", "--count", "1"],
     &["vectors", "flags"],
-    &["conform", "--command", "warpload answer", "cli/tests/conform/suite/decode"],
-    &["answer"],
+    &["conform", "--command", "warpload conform --serve", "cli/tests/conform/suite/decode"],
+    &["conform", "--serve"],
     &["run", "tests/data/cmd/one.json"],
     &["import", "traces/rows-kernel-1.traceg", "-o", "FOLDER/rows.wlt"],
     &["export", "traces/generic.wlt", "-o", "-"],
-    &["info", "traces/generic.wlt"],
+    &["show", "traces/generic.wlt"],
     &["replay", "traces/generic.wlt"],
     &["replay", "traces/generic.wlt", "--format", "csv"],
     &["merge", "tests/data/cmd/shard-0.json", "tests/data/cmd/shard-1.json"],
     &["compare", "FOLDER/summary", "FOLDER/summary"],
-    &["banks", "lane * 16"],
+    &["access", "lane * 16"],
     &["ptx", "check", "tests/data/ptx/legal.ptx"],
     &["ptx", "lower", "tests/data/ptx/legal.ptx"],
     &["ptx", "run", "tests/data/ptx/table.ptx"],
     &["tmem", "map", "16x256b", "x4"],
     &["tmem", "run", "tcgen05.ld.sync.aligned.32x32b.x1.b32 {r0}, [t];", "--warp=0", "--taddr=0"],
-    &["tmem", "test", "tests/data/cmd/tmem-cases.jsonl"],
+    &["conform", "tests/data/cmd/tmem-cases.jsonl"],
     &["completions", "bash"],
     &["man"],
     &["--help"],
@@ -263,7 +262,7 @@ fn json_is_json() {
         (&["decode", "--all", "tests/data/cmd/no-words.txt"], 0),
         (&["decode", "--all", "--raw", "tests/data/cmd/absolute.bin"], 0),
         (&["explain", "LD R0, [R1]"], 0),
-        (&["test", "tests/data/cmd/fail.jsonl", "tests/data/cmd/malformed.jsonl", "missing"], 2),
+        (&["conform", "tests/data/cmd/fail.jsonl", "tests/data/cmd/malformed.jsonl", "missing"], 2),
         (&["run", "tests/data/cmd/one.json"], 0),
     ] {
         let arguments = [arguments, &["--format", "json"]].concat();
@@ -285,7 +284,7 @@ fn completions_know_every_subcommand() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let (script, stderr) = checked(shell, &run(&["completions", shell]), 0);
         assert_eq!(stderr, "");
-        for name in ["decode", "encode", "explain", "test", "run", "--control", "--executor"] {
+        for name in ["decode", "encode", "explain", "conform", "run", "--control", "--executor"] {
             let name = name.trim_start_matches("--");
             assert!(script.contains(name), "{shell}: {name}");
         }

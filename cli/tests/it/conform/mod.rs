@@ -1,4 +1,4 @@
-//! `conform` with programs that go wrong in every way, and `answer`, which does not.
+//! `conform` with programs that go wrong in every way, and `--serve`, which does not.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 mod adapter;
@@ -78,9 +78,9 @@ fn run(command: &str, options: &[&str], suites: &[&Path]) -> Ran {
     conform.output().unwrap().into()
 }
 
-/// Returns `warpload answer`, quoted for `--command`.
+/// Returns `warpload conform --serve`, quoted for `--command`.
 fn own() -> String {
-    format!("'{}' answer", env!("CARGO_BIN_EXE_warpload"))
+    format!("'{}' conform --serve", env!("CARGO_BIN_EXE_warpload"))
 }
 
 /// Says what is not tested, also if the test passes.

@@ -6,7 +6,7 @@ fn last_line(text: &str) -> &str {
     text.lines().last().unwrap_or_default()
 }
 
-/// A small suite with a case of every family and kind, which `answer` answers rightly.
+/// A small suite with a case of every family and kind, which `--serve` answers rightly.
 #[test]
 fn warpload_answers_every_family() {
     let suite = crate::common::file("cli/tests/conform/suite");
@@ -283,7 +283,8 @@ fn a_trace_that_is_not_there_is_an_error() {
     for file in ["nowhere.wlt", "-", "."] {
         let question = format!(r#"{{"family":"traces","file":"{file}"}}"#);
         let mut command = crate::common::warpload();
-        let ran = crate::common::piped(command.arg("answer"), question.as_bytes(), 64);
+        let ran =
+            crate::common::piped(command.args(["conform", "--serve"]), question.as_bytes(), 64);
         assert_eq!(
             ran.stdout,
             format!(

@@ -65,7 +65,7 @@ fn only_faults_of(count: usize, how: &str, kind: &str, difference: &str) {
 #[test]
 fn wrong_answers() {
     only_faults_fail("wrong", "difference", "sectors: expected ");
-    only_faults_fail("error", "error", "the program cannot read the question: what is this?");
+    only_faults_fail("error", "error", "the question cannot be read: what is this?");
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn traces_on_standard_input() {
     let ran = warpload(&[&["replay", &at("piped.wlt")], &replay[..]].concat());
     assert_eq!(ran.stdout, expected);
     for (input, expected) in [(&*binary, "binary trace by "), (b"{}", "memory image: 0 bytes")] {
-        let ran = piped(&["info", "-"], input);
+        let ran = piped(&["show", "-"], input);
         assert!(ran.status == 0 && ran.stdout.starts_with(expected), "{}", ran.stdout);
     }
 }
@@ -133,7 +133,7 @@ fn shards_through_files() {
         for (files, expected) in [
             (&files[..2], "shard 1 of 3 is missing"),
             (&[files[0], files[1], files[2], files[2]][..], "is shard 1 of 3, like another one"),
-            (&[&*at("binary")], "a binary trace of warpload; `warpload info`"),
+            (&[&*at("binary")], "a binary trace of warpload; `warpload show`"),
         ] {
             let ran = merge(files);
             assert_eq!((ran.status, &*ran.stdout), (2, ""));
@@ -160,5 +160,5 @@ fn binary_traces_that_are_cut_off() {
     }
     let ran = warpload(&["decode", "traces/generic.wlt"]);
     assert_eq!(ran.status, 2);
-    assert!(ran.stderr.contains("a binary trace of warpload; `warpload info`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("a binary trace of warpload; `warpload show`"), "{}", ran.stderr);
 }

@@ -29,10 +29,10 @@ fn pipes_are_read_as_files_are() {
     // The files of the manifest are relative to the working folder.
     for name in ["b.wlt", "image.json"] {
         let bytes = fs::read(folder.at(name)).unwrap();
-        let expected = folder.run(&["info", name], b"");
+        let expected = folder.run(&["show", name], b"");
         assert_eq!((expected.status, &*expected.stderr), (0, ""));
         for pipe in ["-", "/dev/stdin", "/dev/fd/0"] {
-            assert_eq!(folder.run(&["info", pipe], &bytes), expected, "{name} as {pipe}");
+            assert_eq!(folder.run(&["show", pipe], &bytes), expected, "{name} as {pipe}");
         }
     }
     let manifest = fs::read(folder.at("image.json")).unwrap();
@@ -98,7 +98,7 @@ fn manifests_are_bounded() {
         assert_eq!((status, &*stdout), (2, ""), "{image}");
         assert!(stderr.contains(expected), "{stderr}");
     }
-    let Ran { status, stderr, .. } = folder.run(&["info", "inner.json"], b"");
+    let Ran { status, stderr, .. } = folder.run(&["show", "inner.json"], b"");
     assert_eq!(status, 2);
     assert!(stderr.contains("expected a regular file"), "{stderr}");
 }
@@ -225,12 +225,12 @@ fn the_files_of_a_list_in_a_folder_whose_name_is_not_utf_8() {
         let mut command = folder.command(arguments);
         Ran::from(command.arg(list).output().unwrap())
     };
-    for arguments in [&["info"][..], &["replay"], &["import", "-o", "whole.wlt"]] {
+    for arguments in [&["show"][..], &["replay"], &["import", "-o", "whole.wlt"]] {
         let Ran { status, stderr, .. } = run(arguments, &list);
         assert_eq!((status, &*stderr), (0, ""), "{arguments:?}");
     }
     fs::write(folder.at("").join(&list), "b.traceg\n").unwrap();
-    let Ran { status, stderr, .. } = run(&["info"], &list);
+    let Ran { status, stderr, .. } = run(&["show"], &list);
     assert_eq!(status, 2);
     assert!(stderr.contains("caf\u{fffd}/kernelslist.g:1:1"), "{stderr}");
 }
@@ -249,13 +249,13 @@ fn lines_of_json_are_traces() {
     );
     for text in [format!("{access}\n"), format!("{kernel}\n{access}\n")] {
         fs::write(folder.at("a.ndjson"), text).unwrap();
-        let Ran { status, stdout, stderr } = folder.run(&["info", "a.ndjson"], b"");
+        let Ran { status, stdout, stderr } = folder.run(&["show", "a.ndjson"], b"");
         assert_eq!((status, &*stderr), (0, ""));
         assert!(stdout.contains("loads") && stdout.contains("LDG.E"), "{stdout}");
     }
     // An image can name anything.
     let image = r#"{"memory": {"shared": {"file": "type"}}}"#;
     fs::write(folder.at("odd.json"), image).unwrap();
-    let Ran { stderr, .. } = folder.run(&["info", "odd.json"], b"");
+    let Ran { stderr, .. } = folder.run(&["show", "odd.json"], b"");
     assert!(stderr.contains("no memory image"), "{stderr}");
 }

@@ -109,7 +109,7 @@ fn standard_input_is_not_replaced() {
     for arguments in [
         &["import", "-", "-o", "a.traceg"][..],
         &["replay", "-", "--html", "a.traceg"],
-        &["test", "-", "--fill-in", "-o", "a.traceg"],
+        &["vectors", "fill-in", "-", "-o", "a.traceg"],
     ] {
         let mut command = folder.command(arguments);
         let output = command.stdin(fs::File::open(folder.at("a.traceg")).unwrap()).output();
@@ -123,7 +123,7 @@ fn vectors_are_not_replaced() {
     let folder = Folder::new();
     let vectors = fs::read(crate::common::file("tests/data/cmd/pass.jsonl")).unwrap();
     fs::write(folder.at("v.jsonl"), &vectors).unwrap();
-    let ran = folder.run(&["test", "v.jsonl", "--fill-in", "-o", "v.jsonl"], b"");
+    let ran = folder.run(&["vectors", "fill-in", "v.jsonl", "-o", "v.jsonl"], b"");
     assert_eq!(ran.status, 2);
     assert!(ran.stderr.contains("v.jsonl: is one of the inputs"), "{}", ran.stderr);
     assert!(fs::read(folder.at("v.jsonl")).unwrap() == vectors);

@@ -42,7 +42,7 @@ void *mmap(void *at, size_t size, int access, int flags, int file, off_t offset)
 /// The commands that start threads: for signals, for an import, and pools.
 const COMMANDS: [&[&str]; 4] = [
     &["import", "LIST", "-o", "OUT"],
-    &["decode", "--list", "tests/data/fatbins/plain.fatbin"],
+    &["images", "tests/data/fatbins/plain.fatbin"],
     &["replay", "traces/vecadd-v3-sm61-head.trace.xz", "--fill", "zero"],
     &["replay", "tests/data/traces2/v6.tracez", "--fill", "zero", "--threads", "2"],
 ];

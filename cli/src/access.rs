@@ -1,4 +1,4 @@
-//! `banks`: the cost of an access, from a formula of the lane or a layout instead of a trace.
+//! `access`: the cost of an access, from a formula of the lane or a layout instead of a trace.
 
 use std::path::PathBuf;
 
@@ -27,13 +27,13 @@ use crate::terminal;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  warpload banks 'lane * 128'                          a column of float tile[32][32]
-  warpload banks 'lane * 132'                          the same with a column of padding
-  warpload banks '(row + lane) * 128 + (lane ^ col) * 4' --let row=0 --for col=0..32
-  warpload banks --bytes 16 'swizzle(lane * 128, 3, 4, 3)'
-  warpload banks --matrices 4 --element 2 'Sw<3,3,3> o (16,2):(64,8)'
-  warpload banks --space global 'base + lane * 12' --let base=0x100
-  warpload banks 'lane * 128' --svg column.svg")]
+  warpload access 'lane * 128'                          a column of float tile[32][32]
+  warpload access 'lane * 132'                          the same with a column of padding
+  warpload access '(row + lane) * 128 + (lane ^ col) * 4' --let row=0 --for col=0..32
+  warpload access --bytes 16 'swizzle(lane * 128, 3, 4, 3)'
+  warpload access --matrices 4 --element 2 'Sw<3,3,3> o (16,2):(64,8)'
+  warpload access --space global 'base + lane * 12' --let base=0x100
+  warpload access 'lane * 128' --svg column.svg")]
 pub(crate) struct Arguments {
     /// A formula of the lane, or a layout
     #[arg(value_name = "ACCESS", allow_hyphen_values = true)]

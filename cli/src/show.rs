@@ -1,30 +1,36 @@
-//! `info`: the contents of a trace or a memory image.
+//! `show`: the contents of a trace, a summary or a memory image.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use warpload::memory::{Allocation, ConstantBank};
+use warpload_replay::Summary;
+use warpload_report::{TableRows, replay_text};
 use warpload_suite::image::ImageLayout;
 use warpload_trace::{BinaryTrace, KernelOverview, OpcodeOverview, OperationKind};
 
+use super::compare;
 use super::io::Output;
 use super::name::{cell, visible};
 use super::options::{Format, Progress};
+use super::terminal::Escapes;
 use super::trace::{self, Input};
 use crate::process::Status;
 
-/// Show the contents of a trace or a memory image
+/// Show the contents of a trace, the summary of a replay or a memory image
 ///
 /// Reads only the index and the contents of a binary trace, or the manifest of an image. A text trace is read whole. A
-/// binary trace is mapped: it must not change or become shorter while it is read.
+/// binary trace is mapped: it must not change or become shorter while it is read. A summary is shown as `replay` shows
+/// it, also that of a shard.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  warpload info app.wlt
-  warpload info kernelslist.g
-  warpload info memory.json")]
+  warpload show app.wlt
+  warpload show kernelslist.g
+  warpload show summary.json
+  warpload show memory.json")]
 pub(crate) struct Arguments {
-    /// A trace of any kind, or the manifest of an image
+    /// A trace of any kind, the JSON summary of a replay, or the manifest of an image
     file: PathBuf,
 
     /// Output format
@@ -70,13 +76,28 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let input = Input::new(&arguments.file)?;
+    let path = &arguments.file;
+    let input = Input::new(path)?;
+    if input.is_summary() {
+        return show_summary(&compare::parse(&input.bytes()?, path)?, arguments.format, output);
+    }
     if input.is_manifest() {
         return show_image(&input.manifest()?.layout()?, arguments.format, output);
     }
     let kind = if input.is_binary() { "binary trace by" } else { "text trace, read by" };
     let trace = input.open(progress, trace::threads(None))?;
     show_trace(&trace, kind, arguments.format, output)
+}
+
+fn show_summary(summary: &Summary, format: Format, output: &mut Output) -> anyhow::Result<Status> {
+    match format {
+        Format::Text => {
+            let text = replay_text(&summary.by_kernel(), TableRows::default(), "");
+            output.bytes(text.as_bytes(), Escapes::Text)?;
+        }
+        Format::Json => output.json(summary)?,
+    }
+    Ok(Status::Done)
 }
 
 /// The opcodes, and the number of SPA 5.0 ones.
