@@ -11,15 +11,3 @@ mod import;
 mod made_trace;
 #[path = "../../trace/tests/bounds/peak.rs"]
 mod peak;
-
-/// Returns a command's exit status: 0 if everything held, 1 if not, 2 for an error, which it prints.
-#[must_use]
-pub fn exit_code(outcome: std::io::Result<bool>) -> std::process::ExitCode {
-    match outcome {
-        Ok(held) => u8::from(!held).into(),
-        Err(error) => {
-            eprintln!("error: {error}");
-            2.into()
-        }
-    }
-}

@@ -1,7 +1,6 @@
-//! `cargo xtask fuzz` and `cargo xtask campaign`: the programs of `fuzz/`, without libFuzzer.
+//! `cargo xtask fuzz`: the program of `fuzz/`, without libFuzzer.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::Result;
@@ -27,23 +26,9 @@ pub(crate) fn check(workspace: &Metadata) -> Result<()> {
     targets(workspace, &["--mutations", "50"].map(OsString::from))
 }
 
-/// A campaign runs the command as users do, and then the targets.
-pub(crate) fn campaign(arguments: &PassedOn) -> Result<()> {
-    let workspace = Metadata::workspace()?;
-    run_cargo("build --release --quiet --locked -p warpload-cli")?;
-    let mut campaign = Command::new(built(&workspace, "campaign")?);
-    campaign.args(&arguments.arguments);
-    command(campaign)
-}
-
-/// Builds the programs and returns the path of one.
-fn built(workspace: &Metadata, program: &str) -> Result<PathBuf> {
-    run_cargo(&format!("build --quiet {PACKAGE}"))?;
-    Ok(workspace.target()?.join("debug").join(program))
-}
-
 fn targets(workspace: &Metadata, arguments: &[OsString]) -> Result<()> {
-    let program = built(workspace, "warpload-fuzz")?;
+    run_cargo(&format!("build --quiet {PACKAGE}"))?;
+    let program = workspace.target()?.join("debug/warpload-fuzz");
     let run = |more: &[&str]| {
         let mut runner = Command::new(&program);
         runner.args(more).args(arguments);

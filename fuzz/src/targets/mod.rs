@@ -28,8 +28,6 @@ pub struct Target {
     pub name: &'static str,
     /// Panics if the property does not hold for the input.
     pub run: fn(&[u8]),
-    /// The number of inputs that a campaign runs, time permitting.
-    pub aim: u64,
     /// Seeds elsewhere in the repository, for [`read_sources`]. The files in `fuzz/seeds/NAME/` are always read and not
     /// listed.
     pub sources: &'static str,
@@ -51,70 +49,60 @@ impl Target {
     }
 }
 
-/// The aim of a target that takes words or lines of text.
-const SHORT: u64 = 10_000_000;
-
-/// The aim of a target that takes files.
-const FILE: u64 = 1_000_000;
-
-/// The aim of a target that imports, compresses or replays whole traces several times.
-const WHOLE: u64 = 100_000;
-
 macro_rules! targets {
-    ($($module:ident::$name:ident: $aim:ident $seeds:expr),+ $(,)?) => {
+    ($($module:ident::$name:ident: $seeds:expr),+ $(,)?) => {
         $(pub use $module::$name;)+
 
         /// All targets.
         pub const TARGETS: &[Target] = &[$(Target {
             name: stringify!($name),
             run: $name,
-            aim: $aim,
             sources: $seeds,
         }),+];
     };
 }
 
 targets! {
-    decode::decode_then_encode_is_identity: SHORT "",
-    parse::parse_does_not_panic: SHORT "",
-    encode::encode_then_decode_is_identity: SHORT "\
+    decode::decode_then_encode_is_identity: "",
+    parse::parse_does_not_panic: "",
+    encode::encode_then_decode_is_identity: "\
         cli/tests/cmd/stdin-encode.stdin tests/data/cmd/no-words.txt",
-    execute::fast_equals_literal: FILE "",
-    sass::sass_does_not_panic: FILE "\
+    execute::fast_equals_literal: "",
+    sass::sass_does_not_panic: "\
         tests/data/listings/*.cubin tests/data/cmd/*.txt tests/data/cmd/*.cubin \
         tests/data/cmd/*.bin tests/data/listings/chase.sm_50.nvdisasm.txt \
         tests/data/listings/uniform.sm_50.cuobjdump.txt \
         tests/data/listings/relocated.sm_61.nvdisasm.txt traces/rows.sm_50.cubin",
-    vector::vector_does_not_panic: FILE "\
+    vector::vector_does_not_panic: "\
         tests/data/ld-vectors.jsonl%90 LDG#4 LDL#4 LDS#3 LDC#3 tests/data/cmd/malformed.jsonl%1 \
         tests/data/cmd/fail.jsonl%1 tests/data/cmd/one.json tests/data/cmd/warp-fault.json",
-    tensor_case::tensor_case_does_not_panic: FILE "\
+    tensor_case::tensor_case_does_not_panic: "\
         ptx/tests/tensor_memory/cases.jsonl%12 tests/data/cmd/tmem-cases.jsonl%1",
-    image::image_does_not_panic: FILE "\
+    image::image_does_not_panic: "\
         traces/generic.image.json tests/data/cmd/image-of-example.json tests/data/ptx/image.json \
         tests/data/report/faulty.json",
-    ptx::kernels_are_bounded: FILE "ptx/benches/kernels/*.ptx tests/data/ptx/*.ptx",
-    ptx::ptx_does_not_panic: FILE "\
+    ptx::kernels_are_bounded: "ptx/benches/kernels/*.ptx tests/data/ptx/*.ptx",
+    ptx::ptx_does_not_panic: "\
         tests/data/ptx/*.ptx ptx/tests/ptx/mutations/*.ptx tests/data/listings/gather.ptx \
         tests/data/listings/chase.ptx ptx/tests/ptx/clang/cached-O0-g.ptx \
         ptx/tests/ptx/clang/stencil-O2.ptx ptx/tests/ptx/clang/structures-O2.ptx",
-    trace::trace_does_not_panic: WHOLE "tests/data/cmd/*.wlt traces/generic.wlt",
-    accelsim::accelsim_does_not_panic: FILE "\
+    trace::trace_does_not_panic: "tests/data/cmd/*.wlt traces/generic.wlt",
+    accelsim::accelsim_does_not_panic: "\
         tests/data/cmd/*.traceg tests/data/report/*.traceg tests/independent/*.traceg \
         tests/independent/*.trace tests/independent/*.log tests/data/traces2/*.traceg \
         tests/data/traces2/*.tracez tests/data/traces2/damaged/*.traceg \
         tests/data/traces2/damaged/*.tracez tests/data/traces2/damaged/*.ndjson \
         tests/data/traces2/damaged/*.log tests/independent/handwritten-export.jsonl",
-    kernels_list::kernels_list_does_not_panic: FILE "\
+    kernels_list::kernels_list_does_not_panic: "\
         tests/data/cmd/*.g tests/independent/kernelslist.g",
-    compressed::compressed_is_bounded: WHOLE "\
+    compressed::compressed_is_bounded: "\
         tests/independent/traces/*.xz traces/vecadd-v3-sm61-head.trace.xz \
         tests/data/cmd/kernel-1.traceg tests/independent/handwritten-memtrace.log",
-    container::container_is_bounded: FILE "\
+    container::container_is_bounded: "\
         tests/data/fatbins/*.fatbin tests/data/fatbins/host.obj tests/data/fatbins/lib.a \
         tests/data/fatbins/kernel.cubin",
-    page::page_is_inert: WHOLE "tests/data/cmd/*.wlt traces/generic.wlt",
-    merge::summaries_merge_in_any_order: FILE "\
+    page::page_is_inert: "tests/data/cmd/*.wlt traces/generic.wlt",
+    merge::summaries_merge_in_any_order: "\
         tests/data/cmd/shard-0.json+tests/data/cmd/shard-1.json \
         tests/data/cmd/shard-1.json+tests/data/cmd/shard-0.json tests/data/cmd/shard-0.json",
 }
