@@ -76,7 +76,7 @@ pub(crate) fn nightly() -> Result<()> {
     // Each bench once, without timing.
     run_cargo("test --quiet --workspace --locked --bench *")?;
     examples(&workspace)?;
-    fuzz::check(&workspace)?;
+    fuzz::check()?;
     for features in ["", "--features ffi", "--features parquet"] {
         let clippy = format!("clippy --locked --manifest-path arrow/Cargo.toml --lib {features}");
         run_cargo(&format!("{clippy} -- -D warnings"))?;

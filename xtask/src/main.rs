@@ -31,7 +31,7 @@ enum Task {
     Nightly,
     /// Compares fresh words with NVIDIA's nvdisasm; downloads it once
     Oracle(nvidia::Arguments),
-    /// Runs the fuzz targets on their seeds, without libFuzzer
+    /// Runs the fuzz targets on their seeds and on mutants
     Fuzz(PassedOn),
     /// Renews the recorded outputs of the command's tests
     Goldens,
