@@ -13,7 +13,7 @@ use crate::step::{cargo, command, root, run_cargo, timed};
 use crate::{fuzz, nvidia, packages, page, python, samples, suite};
 
 /// The packages that are workspaces of their own.
-const APART: [&str; 4] = ["arrow", "fuzz", "page", "python"];
+const APART: [&str; 3] = ["arrow", "page", "python"];
 
 #[derive(Args)]
 pub(crate) struct Arguments {
