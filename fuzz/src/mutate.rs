@@ -10,22 +10,10 @@ use crate::seeds::Seed;
 /// The limit on a mutant's length, unless its seed is longer.
 const MAX_BYTES: usize = 1 << 17;
 
-/// Text that is often mishandled: values of JSON, some of them invalid, and characters that a terminal interprets or
-/// that change the direction of text.
-const TOKENS: [&str; 12] = [
-    "null",
-    "-1",
-    "1e999",
-    "\"\"",
-    "\"\\ud800\"",
-    "[[",
-    "{\"\":0}",
-    "..",
-    "NaN",
-    "\r\n",
-    "\0",
-    "\x1b[31m\u{9b}31m\u{202e}\u{2028}",
-];
+/// Text that is often mishandled, separated by spaces: values of JSON, some of them invalid, and characters that a
+/// terminal interprets or that change the direction of text.
+const TOKENS: &str =
+    "null -1 1e999 \"\" \"\\ud800\" [[ {\"\":0} .. NaN \r\n \0 \x1b[31m\u{9b}31m\u{202e}\u{2028}";
 
 /// Returns a mutant of `seed` with one to four changes, some of which take parts of other seeds.
 pub(crate) fn mutant(seed: &Seed, seeds: &[Seed], random: &mut Rng) -> Vec<u8> {
@@ -66,7 +54,10 @@ fn change(bytes: &[u8], other: &[u8], random: &mut Rng) -> (Range<usize>, Vec<u8
             let length = bytes[start..].iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
             (start..start + length, written(boundary(random), random).into_bytes())
         }
-        _ => (at..at, random.choice(TOKENS).unwrap_or_default().into()),
+        _ => {
+            let tokens: Vec<&str> = TOKENS.split(' ').collect();
+            (at..at, random.choice(tokens).unwrap_or_default().into())
+        }
     }
 }
 
