@@ -1,118 +1,129 @@
-//! Passes files and simple mutants of them to the targets. `--help` describes the options.
+//! Feeds inputs to the [`targets`]. `--help` describes the options. Built by cargo-fuzz it is a program of libFuzzer
+//! instead, for the target that the variable `WARPLOAD_FUZZ` names.
+#![cfg_attr(fuzzing, no_main, allow(dead_code, unused_imports, reason = "libFuzzer is the runner"))]
 
-mod arguments;
+mod mutate;
+mod seeds;
+mod targets;
+mod worker;
 
 use std::fs;
-use std::io::Result;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process::ExitCode;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
 
-use arguments::Arguments;
+use anyhow::Result;
 use clap::Parser;
-use warpload_fuzz::exit_code;
-use warpload_fuzz::mutate::{Random, mutant};
-use warpload_fuzz::seeds::{Seed, read, write_corpus};
-use warpload_fuzz::targets::{TARGETS, Target};
+use clap::builder::PossibleValuesParser;
+use fastrand::Rng;
+use mutate::mutant;
+use seeds::{Seed, read, read_file, repository};
+use targets::{TARGETS, Target};
+use worker::{Worker, work};
 
-fn main() -> ExitCode {
-    exit_code(run(&Arguments::parse()))
+/// Feeds files to the targets: properties of warpload that hold for any input
+///
+/// Exit status 1 if an input fails a target; the input is then in target/failures/, in a file named after the target.
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask fuzz", max_term_width = 100)]
+struct Arguments {
+    /// The target to run; all if omitted
+    #[arg(value_parser = PossibleValuesParser::new(TARGETS.iter().map(|target| target.name)))]
+    target: Option<String>,
+    /// Files to run instead of the target's seeds
+    file: Vec<PathBuf>,
+    /// Also run N mutants of each input
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    mutations: u64,
+    /// Run other mutants
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Address space of a target in MiB, on Linux
+    #[arg(long, value_name = "N", default_value_t = 2048)]
+    memory: u64,
+    /// Time for an input in seconds
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    seconds: u64,
+    /// Write the inputs to FOLDER/TARGET/ as a corpus for libFuzzer, and run nothing
+    #[arg(long, value_name = "FOLDER")]
+    write_seeds: Option<PathBuf>,
+    /// Run the target on inputs from standard input
+    #[arg(long, hide = true)]
+    worker: bool,
 }
 
-/// Runs the targets. True if each of them held for all its inputs.
-fn run(arguments: &Arguments) -> Result<bool> {
-    let is_asked = |target: &&Target| arguments.target.as_deref().is_none_or(|n| n == target.name);
+#[cfg(fuzzing)]
+static NAMED: std::sync::LazyLock<&Target> = std::sync::LazyLock::new(|| {
+    let name = std::env::var("WARPLOAD_FUZZ").unwrap_or_default();
+    let target = TARGETS.iter().find(|target| target.name == name);
+    target.unwrap_or_else(|| panic!("WARPLOAD_FUZZ={name}: no such target"))
+});
+
+#[cfg(fuzzing)]
+libfuzzer_sys::fuzz_target!(
+    init: std::sync::LazyLock::force(&NAMED),
+    |input: &[u8]| (NAMED.run)(input)
+);
+
+fn main() -> Result<ExitCode> {
+    let arguments = Arguments::parse();
+    let name = arguments.target.as_deref();
     let mut all_held = true;
-    for target in TARGETS.iter().filter(is_asked) {
-        let mut inputs = Vec::new();
-        for path in &arguments.path {
-            inputs.extend(read(path)?);
+    for target in TARGETS.iter().filter(|target| name.is_none_or(|name| name == target.name)) {
+        if arguments.worker {
+            #[cfg(target_os = "linux")]
+            worker::limit_memory(arguments.memory << 20)?;
+            work(target.run)?;
+            continue;
         }
-        if arguments.path.is_empty() {
-            inputs = target.seeds()?;
-        }
+        let inputs = if arguments.file.is_empty() {
+            read(target.sources)?
+        } else {
+            arguments.file.iter().map(|file| read_file(file)).collect::<Result<_>>()?
+        };
         match &arguments.write_seeds {
-            Some(folder) => {
-                let folder = folder.join(target.name);
-                write_corpus(&folder, &inputs)?;
-                println!("{}: {} inputs", folder.display(), inputs.len());
-            }
-            None => all_held &= holds(target, &inputs, arguments)?,
+            Some(folder) => write(&folder.join(target.name), &inputs)?,
+            None => all_held &= holds(target, &inputs, &arguments)?,
         }
     }
-    Ok(all_held)
+    Ok(u8::from(!all_held).into())
 }
 
-/// Runs a target on all inputs and their mutants, up to the first failure. The failing input is then in a file named
-/// after the target. With `keep`, every input is written there before it runs, because a crash may end the process.
+fn write(folder: &Path, inputs: &[Seed]) -> Result<()> {
+    fs::create_dir_all(folder)?;
+    for (number, input) in inputs.iter().enumerate() {
+        fs::write(folder.join(format!("seed-{number:04}")), &input.bytes)?;
+    }
+    Ok(())
+}
+
+/// Runs a target on all inputs and their mutants, up to the first failure, whose input it writes to a file.
 fn holds(target: &Target, inputs: &[Seed], arguments: &Arguments) -> Result<bool> {
-    let start = Instant::now();
-    fs::create_dir_all(&arguments.failures)?;
-    let (name, file) = (target.name, arguments.failures.join(target.name));
-    for (which, seed) in inputs.iter().enumerate() {
+    let (name, memory) = (target.name, arguments.memory.to_string());
+    let (start, time) = (Instant::now(), Duration::from_secs(arguments.seconds));
+    let mut worker = Command::new(std::env::current_exe()?);
+    worker.args([name, "--worker", "--memory", &memory]);
+    let (mut worker, mut random) = (Worker::start(worker)?, Rng::with_seed(arguments.seed));
+    for seed in inputs {
         // Mutant 0 is the input itself.
         for number in 0..=arguments.mutations {
             let input = match number {
                 0 => seed.bytes.clone(),
-                _ => {
-                    let numbers = [which as u64, number - 1];
-                    mutant(inputs, which, &mut Random::new(arguments.seed, &numbers))
-                }
+                _ => mutant(seed, inputs, &mut random),
             };
-            if arguments.keep {
+            if let Err(end) = worker.run(&input, time) {
+                let folder = repository().join("target/failures");
+                fs::create_dir_all(&folder)?;
+                let (file, seed) = (folder.join(name), &seed.name);
                 fs::write(&file, &input)?;
-            }
-            if catch_unwind(AssertUnwindSafe(|| (target.run)(&input))).is_err() {
-                fs::write(&file, &input)?;
-                let (seed, file) = (&seed.name, file.display());
-                eprintln!(
-                    "{name}: does not hold for {seed}, mutant {number}; the input is in {file}"
-                );
+                let file = file.display();
+                eprintln!("{name}: {end}: {seed}, mutant {number}; the input is in {file}");
                 return Ok(false);
             }
         }
     }
-    if arguments.keep && file.exists() {
-        fs::remove_file(&file)?;
-    }
+    worker.end()?;
     let (count, mutants) = (inputs.len(), inputs.len() as u64 * arguments.mutations);
     println!("{name}: {count} inputs, {mutants} mutants, {:.1?}", start.elapsed());
     Ok(true)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const REFUSES_ZEROES: Target = Target {
-        name: "refuses_zeroes",
-        run: |input| assert!(!input.contains(&0), "a zero"),
-        aim: 0,
-        sources: "",
-    };
-
-    /// Whether the target held for an input and its mutants, and the input that was kept.
-    fn kept(input: &[u8], mutations: u64) -> Result<(bool, Option<Vec<u8>>)> {
-        let folder = tempfile::tempdir()?;
-        let failures = folder.path().to_owned();
-        let arguments =
-            Arguments { mutations, keep: true, failures, ..Arguments::parse_from([""]) };
-        let seed = Seed { name: "a seed".to_owned(), bytes: input.to_vec() };
-        let held = holds(&REFUSES_ZEROES, &[seed], &arguments)?;
-        Ok((held, fs::read(folder.path().join("refuses_zeroes")).ok()))
-    }
-
-    #[test]
-    fn an_input_that_fails_is_kept() -> Result<()> {
-        assert_eq!(kept(b"1", 0)?, (true, None));
-        assert_eq!(kept(b"1\0x", 0)?, (false, Some(b"1\0x".to_vec())));
-        Ok(())
-    }
-
-    #[test]
-    fn a_mutant_that_fails_is_kept() -> Result<()> {
-        let (held, kept) = kept(b"no zero", 2000)?;
-        assert!(!held && kept.is_some_and(|kept| kept.contains(&0)));
-        Ok(())
-    }
 }

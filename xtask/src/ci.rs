@@ -13,7 +13,7 @@ use crate::step::{cargo, command, root, run_cargo, timed};
 use crate::{fuzz, nvidia, packages, page, python, samples, suite};
 
 /// The packages that are workspaces of their own.
-const APART: [&str; 4] = ["arrow", "fuzz", "page", "python"];
+const APART: [&str; 3] = ["arrow", "page", "python"];
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -76,7 +76,7 @@ pub(crate) fn nightly() -> Result<()> {
     // Each bench once, without timing.
     run_cargo("test --quiet --workspace --locked --bench *")?;
     examples(&workspace)?;
-    fuzz::check(&workspace)?;
+    fuzz::check()?;
     for features in ["", "--features ffi", "--features parquet"] {
         let clippy = format!("clippy --locked --manifest-path arrow/Cargo.toml --lib {features}");
         run_cargo(&format!("{clippy} -- -D warnings"))?;

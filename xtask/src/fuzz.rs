@@ -1,59 +1,20 @@
-//! `cargo xtask fuzz` and `cargo xtask campaign`: the programs of `fuzz/`, without libFuzzer.
-
-use std::ffi::OsString;
-use std::path::PathBuf;
-use std::process::Command;
+//! `cargo xtask fuzz`: the program of `fuzz/`.
 
 use anyhow::Result;
 
-use crate::metadata::Metadata;
-use crate::step::{Failed, PassedOn, command, run_cargo};
-
-/// Options for the package without libFuzzer, because libFuzzer needs another toolchain.
-const PACKAGE: &str = "--locked --no-default-features --manifest-path fuzz/Cargo.toml";
+use crate::step::{PassedOn, cargo, command};
 
 pub(crate) fn run(arguments: &PassedOn) -> Result<()> {
-    targets(&Metadata::workspace()?, &arguments.arguments)
+    // In the profile of tests the libraries are optimized, and overflows are found.
+    let mut program = cargo("run --quiet --locked --profile test -p warpload-fuzz --");
+    program.args(&arguments.arguments);
+    command(program)
 }
 
-/// Checks the package and runs its tests, then each target on its seeds and on a few mutants of each.
+/// Runs each target on its seeds, and on more mutants than the tests of the package do.
 ///
 /// # Errors
-/// Returns the error of the first step that fails.
-pub(crate) fn check(workspace: &Metadata) -> Result<()> {
-    run_cargo(&format!("clippy {PACKAGE} --all-targets -- -D warnings"))?;
-    run_cargo(&format!("test --quiet {PACKAGE}"))?;
-    // A few seconds.
-    targets(workspace, &["--mutations", "50"].map(OsString::from))
-}
-
-/// A campaign runs the command as users do, and then the targets.
-pub(crate) fn campaign(arguments: &PassedOn) -> Result<()> {
-    let workspace = Metadata::workspace()?;
-    run_cargo("build --release --quiet --locked -p warpload-cli")?;
-    let mut campaign = Command::new(built(&workspace, "campaign")?);
-    campaign.args(&arguments.arguments);
-    command(campaign)
-}
-
-/// Builds the programs and returns the path of one.
-fn built(workspace: &Metadata, program: &str) -> Result<PathBuf> {
-    run_cargo(&format!("build --quiet {PACKAGE}"))?;
-    Ok(workspace.target()?.join("debug").join(program))
-}
-
-fn targets(workspace: &Metadata, arguments: &[OsString]) -> Result<()> {
-    let program = built(workspace, "warpload-fuzz")?;
-    let run = |more: &[&str]| {
-        let mut runner = Command::new(&program);
-        runner.args(more).args(arguments);
-        command(runner)
-    };
-    run(&[]).or_else(|error| {
-        if Failed::is_signal(&error) {
-            // A crash, such as a stack overflow, does not report its input; this run keeps it.
-            run(&["--keep"])?;
-        }
-        Err(error)
-    })
+/// Returns an error if a target does not hold for an input.
+pub(crate) fn check() -> Result<()> {
+    run(&PassedOn { arguments: ["--mutations", "50"].map(Into::into).to_vec() })
 }

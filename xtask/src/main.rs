@@ -31,10 +31,8 @@ enum Task {
     Nightly,
     /// Compares fresh words with NVIDIA's nvdisasm; downloads it once
     Oracle(nvidia::Arguments),
-    /// Runs the fuzz targets on their seeds, without libFuzzer
+    /// Runs the fuzz targets on their seeds and on mutants
     Fuzz(PassedOn),
-    /// Fuzzes all targets and the command for hours
-    Campaign(PassedOn),
     /// Renews the recorded outputs of the command's tests
     Goldens,
     /// Inspects the packages that would be published
@@ -57,7 +55,6 @@ fn main() -> ExitCode {
         Task::Nightly => ci::nightly(),
         Task::Oracle(arguments) => nvidia::oracle(&arguments),
         Task::Fuzz(arguments) => fuzz::run(&arguments),
-        Task::Campaign(arguments) => fuzz::campaign(&arguments),
         Task::Goldens => goldens(),
         Task::Packages => Metadata::workspace().and_then(|workspace| packages::check(&workspace)),
         Task::Page(arguments) => page::run(&arguments),

@@ -35,11 +35,6 @@ impl Failed {
         }
         Err(Self(status.code().map(|code| u8::try_from(code).unwrap_or(1))).into())
     }
-
-    /// Whether `error` is a step that a signal ended.
-    pub(crate) fn is_signal(error: &anyhow::Error) -> bool {
-        error.downcast_ref().is_some_and(|Self(code)| code.is_none())
-    }
 }
 
 impl fmt::Display for Failed {
@@ -162,8 +157,6 @@ mod tests {
         assert_eq!(exit_code(Ok(())).ok(), Some(ExitCode::SUCCESS));
         assert_eq!(exit_code(Err(Failed(Some(101)).into())).ok(), Some(ExitCode::from(101)));
         assert_eq!(exit_code(Err(Failed(None).into())).ok(), Some(ExitCode::FAILURE));
-        assert!(Failed::is_signal(&Failed(None).into()));
-        assert!(!Failed::is_signal(&Failed(Some(1)).into()));
         assert!(exit_code(Err(anyhow::anyhow!("no cargo"))).is_err());
     }
 }

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use crate::import::{could_name_files, import, is_compressed, replay_import};
+use super::import::{could_name_files, import, is_compressed, replay_import};
 
 /// Enough of a header for most inputs to be read as Accel-Sim's. An input may have its own.
 fn header(version: &str) -> String {
@@ -12,7 +12,7 @@ fn header(version: &str) -> String {
 }
 
 /// Any text or `.tracez` is refused, or imported into a binary trace that can be replayed.
-pub fn accelsim_does_not_panic(input: &[u8]) {
+pub(super) fn accelsim_does_not_panic(input: &[u8]) {
     // The first byte selects the version; 0 stands for 4.
     let version = match input.first() {
         Some(b'0' | b'4') => Some("4"),

@@ -9,8 +9,8 @@ use liblzma::read::XzEncoder;
 use liblzma::stream::{CONCATENATED, Stream};
 use warpload_binary::file_kind::FileKind;
 
-use crate::import::{could_name_files, import, is_compressed, replay_import};
-use crate::peak;
+use super::import::{could_name_files, import, is_compressed, replay_import};
+use super::peak;
 
 /// The limit on memory that an import allocates, however long the decompressed text is. Decoders in C allocate
 /// separately, within their own limits.
@@ -29,7 +29,7 @@ const COMPRESS: [Compress; 3] = [xz, gzip, zstd];
 /// The input is a compressed file, or a byte that selects the compression and the damage of the text after it. The byte
 /// modulo 3 is the compression. The byte divided by 3 is 0 for one part, 1 for two parts, and otherwise the number of
 /// bytes cut off.
-pub fn compressed_is_bounded(input: &[u8]) {
+pub(super) fn compressed_is_bounded(input: &[u8]) {
     if is_compressed(input) {
         if !could_name_files(&start(input)) {
             let _ = bounded(input);

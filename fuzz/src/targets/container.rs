@@ -1,6 +1,6 @@
 use warpload_binary::container::{GpuCodes, Limits};
 
-use crate::peak;
+use super::peak;
 
 /// The limits on the decompressed size of an image, and on the memory for reading one at a time. The latter is larger,
 /// because a decoder allocates its window and its output grows by doubling.
@@ -9,7 +9,7 @@ const MAX_BYTES: usize = 16 << 20;
 
 /// In any bytes, images and errors come in the order of the file, and their number is at most the number of bytes. Each
 /// image is read or refused, in bounded memory.
-pub fn container_is_bounded(input: &[u8]) {
+pub(super) fn container_is_bounded(input: &[u8]) {
     let limits = Limits::default().image(IMAGE_BYTES).total(4 * IMAGE_BYTES);
     let most = MAX_BYTES + 4 * input.len();
     let ((), bytes) = peak::during(|| {

@@ -15,7 +15,7 @@ pub(super) fn word_of(bits: u128, sm: Sm) -> MachineWord {
 /// Each word that decodes encodes to itself on every SM. Its text parses to the same text, unless it contains an
 /// invalid modifier. With nvdisasm's annotations it parses to the same scheduling. Reserved bits change none of this.
 /// The input is the number of an SM and little-endian words.
-pub fn decode_then_encode_is_identity(input: &[u8]) {
+pub(super) fn decode_then_encode_is_identity(input: &[u8]) {
     let Some((number, words)) = input.split_first() else { return };
     let sm = sm_of(*number);
     let size = if sm.has_wide_words() { 16 } else { 8 };

@@ -9,7 +9,7 @@ use super::parse::is_in;
 
 /// Each line of any text is assembled, or refused with a place in it. An assembled instruction decodes to itself,
 /// parses again with its control code in every notation that can write it, and is found in its bundles.
-pub fn encode_then_decode_is_identity(input: &[u8]) {
+pub(super) fn encode_then_decode_is_identity(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     let mut assembled = Vec::new();
     for line in text.lines() {

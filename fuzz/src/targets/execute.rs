@@ -78,7 +78,7 @@ fn machine(input: &mut Input<'_>) -> Option<Machine> {
 }
 
 /// The two executors agree on any machine, SM, form, fields, registers, uniform registers, predicates and memory.
-pub fn fast_equals_literal(input: &[u8]) {
+pub(super) fn fast_equals_literal(input: &[u8]) {
     let mut input = Input(input);
     let Some(machine) = machine(&mut input) else { return };
     let sm = sm_of(input.byte());

@@ -3,11 +3,11 @@ use warpload::warp::Warp;
 use warpload_suite::image::open;
 
 use super::execute::executed_by_both;
-use crate::folder::{self, leads_out};
+use super::folder::{self, leads_out};
 
 /// Any text is refused, or is the manifest of a memory image. A load from the image has the same result on both
 /// executors. Manifests can name files in a temporary folder.
-pub fn image_does_not_panic(input: &[u8]) {
+pub(super) fn image_does_not_panic(input: &[u8]) {
     if leads_out(input) {
         return;
     }

@@ -1,9 +1,9 @@
-use crate::folder::{self, leads_out};
-use crate::import::{import, is_compressed, replay_import};
+use super::folder::{self, leads_out};
+use super::import::{import, is_compressed, replay_import};
 
 /// Any text is refused, or is a list of kernels. The import does not depend on the number of threads. The list can name
 /// files in a temporary folder; the input after its first NUL is one of them, `input.traceg`.
-pub fn kernels_list_does_not_panic(input: &[u8]) {
+pub(super) fn kernels_list_does_not_panic(input: &[u8]) {
     let (list, file) = match input.iter().position(|byte| *byte == 0) {
         Some(end) => (&input[..end], &input[end + 1..]),
         None => (input, &[][..]),

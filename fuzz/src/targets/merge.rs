@@ -4,7 +4,7 @@ use warpload_report::comparison_html;
 /// The shards of a replay merge to the same result in any order, or are refused in any order. What only looks like a shard,
 /// because its checksum is wrong, does no harm. Any two complete summaries are compared. The input is summaries in JSON,
 /// one a line.
-pub fn summaries_merge_in_any_order(input: &[u8]) {
+pub(super) fn summaries_merge_in_any_order(input: &[u8]) {
     let Ok(input) = std::str::from_utf8(input) else { return };
     // Most inputs have a wrong checksum, which this does not look at.
     let unchecked = input.lines().map(serde_json::from_str);

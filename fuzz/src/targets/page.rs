@@ -4,8 +4,8 @@ use warpload_replay::{ReplayData, ReplayOptions, replay};
 use warpload_report::{ReportPage, html};
 use warpload_trace::{BinaryTrace, Shard};
 
+use super::made_trace::{self, made_trace};
 use super::merge::read_again;
-use crate::made_trace::{self, made_trace};
 
 /// Tags that every page has exactly once.
 const ONCE: [&str; 4] = ["<script", "</script", "<style", "</style"];
@@ -14,7 +14,7 @@ const ONCE: [&str; 4] = ["<script", "</script", "<style", "</style"];
 /// character or a change of text direction, and the summary survives a round trip through JSON.
 ///
 /// The input is a binary trace, or three bytes of options, the length of a name, the name, and blocks.
-pub fn page_is_inert(input: &[u8]) {
+pub(super) fn page_is_inert(input: &[u8]) {
     let (choices, rest) = match input.split_first_chunk::<4>() {
         Some((choices, rest)) if !input.starts_with(b"WARPLOAD") => (*choices, rest),
         _ => ([17, 0, 0, 0], input),

@@ -4,7 +4,7 @@ use super::decode::sm_of;
 
 /// Each line of any text is refused with a span in it, or is a load of the SM that parses to the same from its own
 /// text. The first byte is the number of the SM.
-pub fn parse_does_not_panic(input: &[u8]) {
+pub(super) fn parse_does_not_panic(input: &[u8]) {
     let Some((number, text)) = input.split_first() else { return };
     let (sm, Ok(text)) = (sm_of(*number), str::from_utf8(text)) else { return };
     text.lines().for_each(|line| check(line, sm));

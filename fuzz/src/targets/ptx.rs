@@ -8,7 +8,7 @@ use warpload_ptx::{check, lower, read, read_load};
 
 /// Any text is refused with a place in it, or read as a module. Its loads are checked, lowered and executed, or
 /// refused.
-pub fn ptx_does_not_panic(input: &[u8]) {
+pub(super) fn ptx_does_not_panic(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     // The text may also be a single load.
     if let Ok(load) = read_load(text)
@@ -57,7 +57,7 @@ pub fn ptx_does_not_panic(input: &[u8]) {
 }
 
 /// The kernels of any module run to their end or to a limit, in bounded memory.
-pub fn kernels_are_bounded(input: &[u8]) {
+pub(super) fn kernels_are_bounded(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     let Ok(module) = read(text) else { return };
     for function in module.functions() {

@@ -5,7 +5,7 @@ use warpload_binary::sass::{Format, Functions, read, read_raw};
 const MAX_FUNCTIONS: usize = 4;
 
 /// Any bytes are refused, or are SASS with no more instructions than bytes. In a cubin, any offset can be looked up.
-pub fn sass_does_not_panic(input: &[u8]) {
+pub(super) fn sass_does_not_panic(input: &[u8]) {
     let mut names = Vec::new();
     let wide = read_raw(input, 0, Sm::new(80));
     let sources = [read(input, Format::Detect), read(input, Format::Raw), wide];

@@ -7,7 +7,7 @@ thread_local! {
 
 /// Any text is refused, or is a test case of a load from Tensor Memory. Its result does not depend on the registers'
 /// previous values.
-pub fn tensor_case_does_not_panic(input: &[u8]) {
+pub(super) fn tensor_case_does_not_panic(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     let Ok(case) = TensorCase::from_json(text) else { return };
     MEMORIES.with(|memories| {

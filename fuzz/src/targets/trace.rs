@@ -2,11 +2,11 @@ use warpload::memory::{Arena, Fill};
 use warpload_replay::{ReplayData, ReplayOptions, Summary, replay};
 use warpload_trace::{BinaryTrace, Shard};
 
-use crate::made_trace::{CONTENTS, made_trace};
+use super::made_trace::{CONTENTS, made_trace};
 
 /// Any bytes are refused, or are a binary trace that gives the same result replayed in shards and as a whole. Checksums
 /// are made to match.
-pub fn trace_does_not_panic(input: &[u8]) {
+pub(super) fn trace_does_not_panic(input: &[u8]) {
     let bytes = made_trace(CONTENTS, input);
     let Ok(trace) = BinaryTrace::new(Arena::from(bytes)) else { return };
     let options = ReplayOptions::new(ReplayData::Fill(Fill::Address));

@@ -141,47 +141,51 @@ impl Source<'_> {
     fn bytes(&mut self, count: usize) -> Vec<u8> {
         (0..count).map(|_| self.byte()).collect()
     }
+
+    fn below(&mut self, limit: u8, count: usize) -> Vec<u8> {
+        (0..count).map(|_| self.byte() % limit).collect()
+    }
 }
 
-/// The counts of a block in the index.
+/// A row of the index of blocks.
 #[derive(Default)]
-struct Counts {
-    instructions: u16,
-    loads: u8,
-    stores: u8,
-    atomics: u8,
+struct Row {
+    bytes: usize,
+    records: usize,
+    kernel: usize,
+    instructions: usize,
+    loads: usize,
+    stores: usize,
+    atomics: usize,
 }
 
-/// A block of `records` records. Its columns have the right lengths, with contents from the input.
-fn block(source: &mut Source<'_>, records: usize) -> (Vec<u8>, Counts) {
+/// A block of up to 23 records. Its columns have the right lengths, with contents from the input.
+fn block(source: &mut Source<'_>) -> (Vec<u8>, Row) {
     const FORMS: u8 = 7;
-    let (mut columns, mut counts) = (Columns::default(), Counts::default());
+    let (records, kernel) = (usize::from(source.byte() % 24), usize::from(source.byte() % 2));
+    let (mut columns, mut row) = (Columns::default(), Row { records, kernel, ..Row::default() });
     let runs = usize::from(source.byte() % 4);
-    columns.add(1, 1, &[vec![0], vec![1; 3]].concat()[..runs]);
-    let known = source.bytes(runs).into_iter().map(|known| known % 16).collect::<Vec<_>>();
-    columns.add(2, 1, &known);
+    columns.add(1, 1, &[0, 1, 1][..runs]);
+    columns.add(2, 1, &source.below(16, runs));
     for id in 3..=10 {
         columns.add(id, 1, &source.bytes(runs));
     }
     let sites = records.min(1 + usize::from(source.byte() % 4));
     columns.add(16, 2, &source.bytes(2 * sites));
-    let operations: Vec<u8> =
-        source.bytes(sites).into_iter().map(|byte| byte % OPERATIONS).collect();
+    let operations = source.below(OPERATIONS, sites);
     columns.add(17, 1, &operations);
     // The last site is used, so that the table has the length that its indices imply.
-    let mut of_records: Vec<u8> =
-        source.bytes(records).into_iter().map(|byte| byte % sites.max(1) as u8).collect();
+    let mut of_records = source.below(sites.max(1) as u8, records);
     of_records.iter_mut().take(1).for_each(|site| *site = sites as u8 - 1);
     columns.add(18, 1, &of_records);
-    let gaps: Vec<u8> = source.bytes(records).into_iter().map(|gap| gap % 8).collect();
+    let gaps = source.below(8, records);
     columns.add(19, 1, &gaps);
     let inactive = source.bytes(4 * records);
     columns.add(20, 4, &inactive);
-    let (mut forms, flags) = (source.bytes(records), source.bytes(records));
-    let flags: Vec<u8> = flags.into_iter().map(|flags| flags % 32).collect();
+    let (mut forms, flags) = (source.bytes(records), source.below(32, records));
     let (mut with, mut lanes) = ([0; 7], [0; 7]);
     let (mut plg, mut guard, mut values) = (0, 0, 0);
-    counts.instructions = u16::from(source.byte());
+    row.instructions = source.byte().into();
     for (i, site) in of_records.iter().enumerate() {
         let operation = operations[usize::from(*site)];
         let bits = (0..4).map(|plane| inactive[plane * records + i].count_zeros());
@@ -201,10 +205,10 @@ fn block(source: &mut Source<'_>, records: usize) -> (Vec<u8>, Counts) {
             _ => 1,
         };
         values += usize::from((flags[i] / 4) & 1) * active as usize * registers;
-        counts.loads += u8::from(operation < LOADS);
-        counts.stores += u8::from(operation == LOADS);
-        counts.atomics += u8::from(operation == LOADS + 1);
-        counts.instructions += u16::from(gaps[i]) + 1;
+        row.loads += usize::from(operation < LOADS);
+        row.stores += usize::from(operation == LOADS);
+        row.atomics += usize::from(operation == LOADS + 1);
+        row.instructions += usize::from(gaps[i]) + 1;
     }
     columns.add(21, 1, &forms);
     columns.add(22, 1, &flags);
@@ -220,36 +224,33 @@ fn block(source: &mut Source<'_>, records: usize) -> (Vec<u8>, Counts) {
     columns.add(31, 4, &source.bytes(4 * plg));
     columns.add(32, 4, &source.bytes(4 * guard));
     columns.add(33, 1, &source.bytes(values));
-    (columns.finish(), counts)
+    let block = columns.finish();
+    row.bytes = block.len();
+    (block, row)
 }
-
-/// A row of the block index: length of the block, records, kernel and counts.
-type Row = (usize, u8, u8, Counts);
 
 /// A trace with up to four blocks, with records and columns from the input.
 fn put_together(contents: &[u8], input: &[u8]) -> Vec<u8> {
     let (mut bytes, mut source, mut rows) = (vec![0; 52], Source(input), Vec::new());
     while rows.len() < 4 && !source.0.is_empty() {
-        let (records, kernel) = (usize::from(source.byte() % 24), source.byte() % 2);
-        let (block, counts) = block(&mut source, records);
-        rows.push((block.len(), records as u8, kernel, counts));
+        let (block, row) = block(&mut source);
         bytes.extend(block);
+        rows.push(row);
     }
     let mut footer = Columns::default();
     footer.add(1, 1, contents);
-    let plane = |of: &dyn Fn(&Row) -> usize, plane: usize| -> Vec<u8> {
-        rows.iter().map(|row| (of(row) >> (8 * plane)) as u8).collect()
+    let mut add = |id, width, number: fn(&Row) -> usize| {
+        let plane = |plane| rows.iter().map(move |row| (number(row) >> (8 * plane)) as u8);
+        footer.add(id, width, &(0..width).flat_map(plane).collect::<Vec<u8>>());
     };
-    let length = |row: &Row| row.0;
-    footer.add(2, 3, &[plane(&length, 0), plane(&length, 1), plane(&length, 2)].concat());
-    footer.add(3, 4, &vec![0; 4 * rows.len()]);
-    let instructions = |row: &Row| row.3.instructions.into();
-    footer.add(4, 2, &[plane(&instructions, 0), plane(&instructions, 1)].concat());
-    footer.add(5, 1, &plane(&|row| row.1.into(), 0));
-    footer.add(6, 1, &plane(&|row| row.2.into(), 0));
-    footer.add(7, 1, &plane(&|row| row.3.loads.into(), 0));
-    footer.add(8, 1, &plane(&|row| row.3.stores.into(), 0));
-    footer.add(9, 1, &plane(&|row| row.3.atomics.into(), 0));
+    add(2, 3, |row| row.bytes);
+    add(3, 4, |_| 0);
+    add(4, 2, |row| row.instructions);
+    add(5, 1, |row| row.records);
+    add(6, 1, |row| row.kernel);
+    add(7, 1, |row| row.loads);
+    add(8, 1, |row| row.stores);
+    add(9, 1, |row| row.atomics);
     let footer = footer.finish();
     let at = bytes.len() as u32;
     bytes[16..20].copy_from_slice(&at.to_le_bytes());

@@ -1,3 +1,0 @@
-#![no_main]
-use warpload_fuzz::targets::decode_then_encode_is_identity;
-libfuzzer_sys::fuzz_target!(|input: &[u8]| decode_then_encode_is_identity(input));
