@@ -5,6 +5,7 @@
 mod emulator;
 mod launches;
 mod table;
+mod texts;
 
 use std::collections::BTreeSet;
 use std::thread;
