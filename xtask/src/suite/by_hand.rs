@@ -19,7 +19,16 @@ pub(crate) const FLAGS: &[(&str, &str)] = &[
     ("base-at-limit", "Ra is the first register at the limit, so that the address has no base (ld.md 3)."),
     ("beyond-limit-decoys", "Ra is at or above the register limit, and registers that might be taken in its place hold addresses that could be loaded from (ld.md 3; load-sm70.md 10, 5)."),
     ("beyond-limit-sign", "Beside an Ra at or above the register limit, the sign of the offset decides: the offset is unsigned in the immediate forms of LD, LDG, LDL and LDS, and signed in others (load-family.md 3; load-sm70.md 10, 5)."),
+    ("constant-beyond-bank", "The sum of a load of constants is 64 KiB or more, and would be in the bank without its highest bit (load-family.md 3)."),
+    ("constant-misaligned", "A load of constants is misaligned, and all bytes from its address on are in the bank, too (ld.md 4.4)."),
+    ("constant-negative-alone", "Without a register, the offset of a load of constants is negative: the address is outside, just below 2^32 (load-family.md 3)."),
+    ("constant-sign", "The highest bit of the offset of a load of constants decides: 16 bits of LDC and ULDC are signed, and 17 of LDCU (load-family.md 3; load-sm70.md 10, 4)."),
+    ("crosses-address-bits", "A misaligned access would end beyond 2^address_bits, but not after rounding down (ld.md 4.4, 4.5)."),
+    ("crosses-into-memory", "A misaligned access would cross an edge of a window, and both sides are allocated (ld.md 4.4, 4.5)."),
     ("highest-base", "The base of an address of 32 bits is R254, the last register there is (ld.md 3)."),
+    ("local-words", "32 bits are loaded from within a lane's local memory of several words, which are different in each lane (ld.md 4.6)."),
+    ("matrix-alone", "The rows of matrices have an offset beside a uniform register and no Ra: unsigned on SM 7.5, signed from 8.0 on (load-sm70.md 10, 1)."),
+    ("matrix-offset", "The rows of matrices lie in any order, and have an offset (load-sm70.md 10, 4 and 15)."),
     ("order-base-uniform", "A rule of Ra and one of the uniform pair of the address are broken: Ra's counts (load-sm70.md 10, 9)."),
     ("order-destination-base", "A rule of Rd and one of Ra are broken: Rd's counts (ld.md 3)."),
     ("order-destination-uniform", "A rule of Rd and one of the uniform pair of the address are broken: Rd's counts (load-sm70.md 10, 9)."),
@@ -27,6 +36,8 @@ pub(crate) const FLAGS: &[(&str, &str)] = &[
     ("order-half-base", "Of 256 bits, a rule of the other half and one of Ra are broken: the half's counts (load-sm70.md 10, 7)."),
     ("order-half-uniform", "Of 256 bits, a rule of the other half and one of the uniform pair of the address are broken: the half's counts (load-sm70.md 10, 7 and 9)."),
     ("order-halves", "Of 256 bits, rules of both halves are broken: Rd's counts (load-sm70.md 10, 7)."),
+    ("plain-128", "All lanes of a .128 have one address, which is no broadcast: it has no .U (ld.md 4.10)."),
+    ("touching-windows", "A misaligned access begins in one window and would end in the other, which begins there (ld.md 4.4, 4.5)."),
 ];
 
 /// The cases in a file of `execute`.
