@@ -391,6 +391,12 @@ pub(super) const TABLE: &[Flag] = &[
         "An offset without a base is read as unsigned, and would be negative if it were signed (ld.md 4.3).",
         |f| f.unsigned_offset().is_some() && f.parts.address.offset.signed() < 0,
         registers::offset_unsigned),
+    flag("one-address", Nowhere, Accesses,
+        "The lanes of a load other than .U.128 have one address in global or shared memory, which is no broadcast (ld.md 4.10).",
+        |f| f.outcome.uniform.is_none() && f.is_one_place() && f.outside() == 0
+            && f.any(|lane| matches!(lane.space, Some(Space::Global | Space::Shared))),
+        // Draws do not aim at it: enough of them show it.
+        |_| false),
     flag("one-lane-outside", Nowhere, Accesses,
         "One lane is outside of a window or of all allocations, and the others load (ld.md 4.7).",
         |f| f.lanes.len() > 1 && f.outside() == 1,

@@ -289,6 +289,11 @@ const ROWS: &[[&str; 3]] = &[
     ["odd-destination", "LD R5, [0x1000]", "LD R4, [0x1000]"],
     ["offset-unsigned", "LDL R4, [0xfffff8]", "LDL R4, [R2-0x8]"],
     [
+        "one-address",
+        r#"LD.128 R4, [R2] | "registers": {"R2": <AM>}"#,
+        r#"LD R4, [R2] | "registers": {"R2": <AB>}"#,
+    ],
+    [
         "one-lane-outside",
         r#"LD R4, [R2] | "registers": {"R2": <OUT>}"#,
         r#"LD R4, [R2] | "registers": {"R2": <OUT>}, "active": "0x1""#,
@@ -461,8 +466,15 @@ fn each_flag_is_in_the_table_above() {
 #[test]
 fn a_plain_load_has_few_flags() {
     let text = filled(r#"LD R4, [R2] | "registers": {"R2": <A>}"#);
-    let expected =
-        ["all-lanes", "first-access", "global-memory", "narrow-address", "whole-words", "word"];
+    let expected = [
+        "all-lanes",
+        "first-access",
+        "global-memory",
+        "narrow-address",
+        "one-address",
+        "whole-words",
+        "word",
+    ];
     assert_eq!(names(&text), expected);
 }
 

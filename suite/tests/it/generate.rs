@@ -38,19 +38,19 @@ fn checksum(instruction: &str, sm: Sm) -> String {
 /// Checksums of 300 vectors of seed 0. A change of the recipes or the table of flags changes them, and they are
 /// recorded again. A change of the executors must not.
 const CHECKSUMS: &[(&str, &str, &str)] = &[
-    ("LD", "50", "5a55c3d63a1598118c5db343aa61d06baaadd0e1c41c2a9de2e7d63c58c91397"),
-    ("LDG", "50", "a67f4d3e519a2b75c1641aa6c77621b41fdc2235c26fa0f4dae04e72052b23e0"),
+    ("LD", "50", "d71292f6b9eb0f7306f57cc547976cc1319cbf1db58e9f0ddf2e3810e084eadb"),
+    ("LDG", "50", "b42e63ce4c8dae78345428c2d5f0c74cf843bf46bd7f23a69e910c7fcbb76c1c"),
     ("LDL", "50", "d3d98f495dc8665f412c332a7d9d7e720516867c51a4e5eff40e3ec04013bfc2"),
-    ("LDS", "50", "dfc2ecc5fac001af4ee682d157fea081592e0c8b5868898928a022fcbd8daa63"),
+    ("LDS", "50", "2639160745f0f1ca8ab33e64fdd2f80886ed0ac46aef1146d810e643917c11b6"),
     ("LDC", "50", "1cf09bec7918bce87696ab58c72792923b32b71c13a5e0aab6bc959340def8ed"),
-    ("LD", "90", "58ab467632fbe29cf503a19f3dc723c77fcfe7bd20b3bf4dd9168be09e56f1cd"),
-    ("LDG", "100", "6e429745efa1aa7e055bf87d1e62ff885dd43ec3496736b0040e7b8954eb3bfb"),
+    ("LD", "90", "bd83e0bfc765ada010da884f2d68a67168db3deb8a93085736175f6f63753fb1"),
+    ("LDG", "100", "1755b226966d8430a3dda4ba1c962be2ff6f2252d2811dafa953bdfd0259b0ba"),
     ("LDL", "80", "66f777eacfd01203b216733badc817f67328f64b71a3738bc95750f792395d46"),
-    ("LDS", "75", "b2d943f3317ac2b80a98139511180ed4e141a31a3c56d869e3ac81a1c4341e4a"),
+    ("LDS", "75", "b05069d415a12a494611c98a982a009af3515cf555a758de5b450cd4814fa10b"),
     ("LDC", "70", "9ded1780e4dc8c74412675efd02706095fc8c9e0e9dc1dc530ca9e28e6ad10ba"),
     ("ULDC", "80", "f83718cc62fa239b9bccc64160453f897beaa30eb781da3afb11d930dc2d17a0"),
     ("LDCU", "120", "4dffc78754956542e917fc0e13f8abef90adc408131de5469efa9ddb07e9ed27"),
-    ("LDSM", "90", "2761a779dd1e9c491703b43511391122127d8eec4efea7bc05d18d09b54bbe58"),
+    ("LDSM", "90", "f9844698e923bb97385dd6dba88f1675c3b9b7b758a5ebed782c9acce07731d5"),
 ];
 
 #[test]

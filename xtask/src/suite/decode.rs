@@ -1,6 +1,6 @@
 //! `decode`: words and their texts by nvdisasm 12.8.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use warpload::encoding::{Decoded, Instruction, MachineWord, Sm};
@@ -63,6 +63,23 @@ impl Row {
         self.opcode().split('.').skip(1).any(|part| modifiers.contains(&part))
     }
 
+    fn is_transposed(&self) -> bool {
+        self.has(&["MT88"])
+    }
+
+    /// The address without its numbers, such as `[R+-`, and whether matrices are transposed.
+    fn shape(&self) -> (bool, String) {
+        let address = self.operands().rsplit_once(']').map_or("", |(address, _)| address);
+        let address = address.rfind('[').map_or("", |start| &address[start..]);
+        let is_digit = |c: char| c.is_ascii_hexdigit() || c == 'x';
+        (self.is_transposed(), address.replace(is_digit, ""))
+    }
+
+    /// Whether a modifier has no meaning.
+    fn is_invalid(&self) -> bool {
+        self.text.contains("INVALID") || self.text.contains("???")
+    }
+
     fn operands(&self) -> &str {
         self.text.split_once(self.opcode()).map_or("", |(_, operands)| operands)
     }
@@ -98,6 +115,7 @@ const FLAGS: &[Flag<Row>] = &[
     flag("scaled-index", "A register that is multiplied.", |row| row.operands().contains(".X")),
     flag("sign-extension", "8 or 16 bits, sign-extended.", |row| row.has(&["S8", "S16"])),
     flag("tensor-memory", "A load from Tensor Memory.", |row| row.mnemonic() == "LDTM"),
+    flag("transposed", "Matrices that are transposed.", Row::is_transposed),
     flag("uniform-hint", "`.U`.", |row| row.has(&["U"])),
     flag("uniform-register", "A uniform register.", |row| row.operands().contains("UR")),
     flag("unread-bits", "Bits of the word are set that the disassembler does not read.",
@@ -114,7 +132,7 @@ const FLAGS: &[Flag<Row>] = &[
 /// # Errors
 /// Returns an error if the text cannot be assembled, or the word has another text.
 fn assembled(row: &Row) -> Result<Option<Row>> {
-    if row.text.contains("INVALID") || row.text.contains("???") {
+    if row.is_invalid() {
         return Ok(None);
     }
     let sm: Sm = row.sm.parse()?;
@@ -165,6 +183,17 @@ fn rows(list: &str, sm: Option<&str>) -> Vec<Row> {
     lines.filter_map(read).collect()
 }
 
+/// Instructions with a case of each shape of address on each SM, because they differ from other loads: without a base,
+/// offsets of constants are signed, and those of matrices from SM 8.0 on.
+const OF_EACH_SHAPE: [&str; 2] = ["ldc", "ldsm"];
+
+/// The first row of each shape that none of the chosen rows has.
+fn of_other_shapes<'r>(rows: &'r [Row], chosen: &[&Row]) -> Vec<&'r Row> {
+    let valid = |row: &&&Row| !row.is_invalid();
+    let mut shapes: BTreeSet<_> = chosen.iter().filter(valid).map(|row| row.shape()).collect();
+    rows.iter().filter(|row| !row.is_invalid() && shapes.insert(row.shape())).collect()
+}
+
 fn cases(sources: &Sources) -> Result<Cases> {
     // By instruction, then by SM.
     let mut groups = BTreeMap::<String, BTreeMap<u32, (usize, Vec<Row>)>>::new();
@@ -186,14 +215,29 @@ fn cases(sources: &Sources) -> Result<Cases> {
     for (instruction, sms) in groups {
         // The fewer SMs have the instruction, the more cases of each.
         let least = 80 / sms.len().max(1);
-        let chosen = sms.values().flat_map(|(count, rows)| spread(rows, least.max(*count)));
-        let mut cases: Vec<Case> = chosen.map(decode).collect();
-        for (count, rows) in sms.values().filter(|_| instruction != ILLEGAL) {
-            let rows = rows.iter().filter_map(|row| assembled(row).transpose());
-            for row in spread(&rows.collect::<Result<Vec<Row>>>()?, *count / 2) {
-                cases.push(encode(row)?);
+        let is_of_each_shape = OF_EACH_SHAPE.contains(&&*instruction);
+        let (mut cases, mut others) = (Vec::new(), Vec::new());
+        for (count, rows) in sms.values() {
+            let chosen: Vec<&Row> = spread(rows, least.max(*count)).collect();
+            cases.extend(chosen.iter().copied().map(decode));
+            if is_of_each_shape {
+                others.extend(of_other_shapes(rows, &chosen).into_iter().map(decode));
             }
         }
+        for (count, rows) in sms.values().filter(|_| instruction != ILLEGAL) {
+            let rows = rows.iter().filter_map(|row| assembled(row).transpose());
+            let rows = rows.collect::<Result<Vec<Row>>>()?;
+            let chosen: Vec<&Row> = spread(&rows, *count / 2).collect();
+            for row in &chosen {
+                cases.push(encode(row)?);
+            }
+            if is_of_each_shape {
+                for row in of_other_shapes(&rows, &chosen) {
+                    others.push(encode(row)?);
+                }
+            }
+        }
+        cases.extend(others);
         files.push(CaseFile { instruction, cases });
     }
     Ok(Cases { files, ..Cases::default() })

@@ -5,13 +5,17 @@ use warpload::encoding::{OpcodeFacts, OpcodeSpace, Sm};
 use warpload_suite::flags;
 use warpload_suite::generate::{self, Generator};
 
+use super::by_hand;
 use super::case::{Case, CaseFile, Cases, DOCUMENT, Family, Head, MODEL};
 use super::sources::Sources;
 
 pub(crate) const FAMILY: Family = Family {
     name: "execute",
     cases,
-    flags: || flags::all().iter().map(|flag| (flag.name, flag.note)).collect(),
+    flags: || {
+        let computed = flags::all().iter().map(|flag| (flag.name, flag.note));
+        computed.chain(by_hand::FLAGS.iter().copied()).collect()
+    },
 };
 
 /// The SMs with cases that aim at pairs of flags: the SM, the number of cases for each instruction, and an instruction
@@ -40,7 +44,8 @@ fn cases(_: &Sources) -> Result<Cases> {
             };
             let sm = if sm == Sm::SPA5 { String::new() } else { format!("-sm{sm}") };
             let instruction = format!("{}{sm}", instruction.to_ascii_lowercase());
-            let cases = drawn.into_iter().map(case).collect();
+            let mut cases: Vec<Case> = drawn.into_iter().map(case).collect();
+            cases.extend(by_hand::cases(&instruction)?);
             files.push(CaseFile { instruction, cases });
         }
     }
@@ -60,7 +65,7 @@ fn case(drawn: generate::Case) -> Case {
 
 /// The source of an expectation. The models of `tests/independent` agree (`cli/tests/conform/whole.rs` checks it),
 /// except for loads with an order that no public source explains, because they do not execute these.
-fn source(text: &str, sm: Sm) -> &'static str {
+pub(crate) fn source(text: &str, sm: Sm) -> &'static str {
     let opcode = text.split(' ').find(|part| !part.starts_with('@')).unwrap_or_default();
     let space = OpcodeFacts::of(opcode).and_then(OpcodeFacts::space);
     let is_global = matches!(space, Some(OpcodeSpace::Generic | OpcodeSpace::Global));

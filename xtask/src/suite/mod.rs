@@ -1,6 +1,7 @@
 //! `cargo xtask suite`: writes the conformance suite, `vectors/v1`. The bytes are always the same. To add a family, add
 //! a row to [`FAMILIES`] and a file beside this one.
 
+mod by_hand;
 mod case;
 mod coalescing;
 mod decode;

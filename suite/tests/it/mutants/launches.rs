@@ -84,8 +84,8 @@ fn without(question: &str, instruction: &str) -> String {
     })
 }
 
-/// Asks all launches of the suite, each changed.
-fn tally(cases: &str, change: fn(&str) -> String) -> CaseTally {
+/// Asks all cases of a file, each changed.
+pub(super) fn tally(cases: &str, change: fn(&str) -> String) -> CaseTally {
     let choice = CaseChoice::default();
     let chosen = ChosenCases { choice: &choice, on_file: &|_| {} };
     let mut answerer = Answerer::new(Executor::Fast);

@@ -1,10 +1,13 @@
-//! Mistakes that the suite must find and name: a correct [`Emulator`], and [`MUTANTS`] of it with one wrong step each.
+//! Mistakes that the suite must find and name: a correct [`Emulator`], and [`MUTANTS`] and [`NARROW`] ones of it with one
+//! wrong step each.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod emulator;
 mod launches;
+mod narrow;
 mod table;
+mod texts;
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -16,6 +19,7 @@ use warpload_suite::tally::CaseTally;
 use warpload_suite::vector::Vector;
 
 use self::emulator::{Emulator, Load, RIGHT};
+use self::narrow::NARROW;
 use self::table::{MUTANTS, Mutant};
 
 /// The vectors of the suite, each with its keys for reports.
@@ -71,12 +75,13 @@ fn mutants_are_found_and_named() {
     for (load, about) in vectors {
         assert_eq!(load.vector.compare(&load.right), [""; 0], "{:?}", about.id);
     }
-    assert!(MUTANTS.len() >= 60);
-    let names: BTreeSet<&str> = MUTANTS.iter().map(|mutant| mutant.name).collect();
-    assert_eq!(names.len(), MUTANTS.len(), "a name is there twice");
+    let mutants: Vec<&Mutant> = MUTANTS.iter().chain(NARROW).collect();
+    assert!(mutants.len() >= 200);
+    let names: BTreeSet<&str> = mutants.iter().map(|mutant| mutant.name).collect();
+    assert_eq!(names.len(), mutants.len(), "a name is there twice");
     let wrong: Vec<String> = thread::scope(|scope| {
         let jobs = thread::available_parallelism().map_or(1, usize::from);
-        let parts = MUTANTS.chunks(MUTANTS.len().div_ceil(jobs));
+        let parts = mutants.chunks(mutants.len().div_ceil(jobs));
         let jobs: Vec<_> = parts
             .map(|part| {
                 let wrong =

@@ -17,7 +17,7 @@ pub(super) struct Mutant {
     pub(super) change: fn(&mut Emulator),
 }
 
-const fn mutant(
+pub(super) const fn mutant(
     name: &'static str,
     says: &'static [&'static str],
     change: fn(&mut Emulator),
@@ -267,7 +267,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         let rules = (RIGHT.rules)(load).into_iter();
         rules.filter(|rule| !load.is_matrix() || *rule != Rule::Misaligned).collect()
     }),
-    mutant("an Ra beyond the limit is read", &["`base-beyond-limit`"], |e| e.base = |e, load, lane| {
+    mutant("an Ra beyond the limit is read", &["`base-beyond-limit`", "`beyond-limit-decoys`"], |e| e.base = |e, load, lane| {
         match (load.parts.address.base.number(), load.has_base()) {
             (255, _) | (_, true) => (RIGHT.base)(e, load, lane),
             (number, false) => Some((e.register)(load, number, lane).into()),
