@@ -42,7 +42,13 @@ pub(crate) fn execute(
     // Words in place of files are meant as words, unless there is such a file.
     let words = input.iter().map(|path| path.to_str().filter(|text| text.starts_with("0x")));
     let words: Option<Vec<String>> = words.map(|text| text.map(str::to_owned)).collect();
-    let is_of_files = code.raw || *check || rows.all || input.iter().any(|path| path.exists());
+    let is_of_files = code.raw
+        || code.choice.image.is_some()
+        || code.function.is_some()
+        || code.no_demangle
+        || *check
+        || rows.all
+        || input.iter().any(|path| path.exists());
     if let Some(words) = words.filter(|_| !is_of_files) {
         return words::decode(&words, &arguments, output);
     }
