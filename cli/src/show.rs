@@ -79,7 +79,7 @@ pub(crate) fn execute(
     let path = &arguments.file;
     let input = Input::new(path)?;
     if input.is_summary() {
-        return show_summary(&compare::parse(&input.bytes()?, path)?, arguments.format, output);
+        return show_summary(&compare::parse(&input.text()?, path)?, arguments.format, output);
     }
     if input.is_manifest() {
         return show_image(&input.manifest()?.layout()?, arguments.format, output);

@@ -1,6 +1,7 @@
 //! Shared by the commands on traces: opening a trace of any kind with a progress bar, importing one, and memory images.
 
 use std::fs::File;
+use std::io::BufReader;
 use std::num::NonZero;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use crate::options::Progress;
 use crate::{inputs, mapped, system};
 use warpload::machine::Machine;
 use warpload::memory::Arena;
+use warpload_binary::lines::skip_mark;
 use warpload_suite::image::Manifest;
 use warpload_trace::{
     BinaryTrace, ImportError, ImportEvent, ImportOptions, OpenError, TraceError, TraceFiles,
@@ -86,9 +88,10 @@ impl Input {
         Ok(Self { path: path.to_owned(), source: source? })
     }
 
-    /// Returns all bytes from the beginning.
-    pub(crate) fn bytes(self) -> anyhow::Result<Vec<u8>> {
-        io::read_all(self.source.into_bytes(), false)
+    /// Returns all bytes of a text from the beginning, without a byte order mark.
+    pub(crate) fn text(self) -> anyhow::Result<Vec<u8>> {
+        let is_regular = !is_stdin(&self.path) && self.path.is_file();
+        io::read_all(skip_mark(BufReader::new(self.source.into_bytes()))?, is_regular)
     }
 
     /// Reads the manifest of an image.

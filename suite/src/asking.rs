@@ -99,8 +99,14 @@ where
                 verdicts.push((*name, verdict));
             }
             let agree = verdicts.windows(2).all(|pair| pair[0].1 == pair[1].1);
-            let found = verdicts.into_iter().find(|(_, verdict)| *verdict != CaseVerdict::Passed);
-            let Some((name, mut verdict)) = found else { return Ok((CaseVerdict::Passed, true)) };
+            // A failure counts, even if another function skips the case; then a skip.
+            let rank = |verdict: &CaseVerdict| match verdict {
+                CaseVerdict::Failed(_) => 0,
+                CaseVerdict::Skipped(_) => 1,
+                CaseVerdict::Passed | CaseVerdict::Unchosen => 2,
+            };
+            let worst = verdicts.into_iter().min_by_key(|(_, verdict)| rank(verdict));
+            let Some((name, mut verdict)) = worst else { return Ok((CaseVerdict::Passed, true)) };
             if let (CaseVerdict::Failed(failure), false) = (&mut verdict, agree) {
                 for difference in &mut failure.differences {
                     *difference = format!("{name}: {difference}");

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, ensure};
 use warpload_suite::families::execute;
 
 use crate::destination::Destination;
@@ -32,14 +32,17 @@ pub(crate) struct Arguments {
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
     let mut to = Destination::new(arguments.output.as_deref())?.pieces(Escapes::Json)?;
     for path in &arguments.file {
+        let mut is_empty = true;
         io::each_line(path, Progress::Never, |number, line| {
             let place = || format!("{}:{number}", io::name(path));
             let line = execute::fill_in(line.with_context(place)?)
                 .map_err(|error| anyhow!("{}", error.with_place()))
                 .with_context(place)?;
+            is_empty = false;
             to.check()?;
             to.add(format!("{line}\n").as_bytes(), output)
         })?;
+        ensure!(!is_empty, "{}: no vectors; expected one JSON object a line", io::name(path));
     }
     to.finish(output)?;
     Ok(Status::Done)

@@ -65,6 +65,7 @@ fn texts() -> Vec<Read> {
         ("a bad list", bad("MemcpyHtoD,1\n"), &["show", "FILE"], 2),
         ("a manifest", bad("{\"memory\": {}}"), &["show", "FILE"], 0),
         ("a bad manifest", bad("{\"memor\": {}}"), &["show", "FILE"], 2),
+        ("a summary", data("tests/data/cmd/shard-0.json"), &["show", "FILE"], 0),
         ("a summary", data("tests/data/cmd/shard-0.json"), &["merge", "FILE", "shard-1.json"], 0),
         ("instructions", bad("LD R0, [R1]\n"), &["encode", "-"], 0),
         ("bad instructions", bad("LD R0, R1\n"), &["encode", "-"], 1),

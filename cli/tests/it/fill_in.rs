@@ -79,4 +79,9 @@ fn nothing_is_written_unless_all_lines_are_vectors() {
         assert_eq!(output.stdout, b"", "{bad}");
         assert_eq!(fs::read_to_string(&out).unwrap(), "before", "{bad}");
     }
+    fs::write(folder.path().join("in.jsonl"), "\n").unwrap();
+    let output = fill_in(&["in.jsonl", "-o", "out.jsonl"], folder.path());
+    let expected = "error: in.jsonl: no vectors; expected one JSON object a line\n";
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(2), expected.as_bytes()));
+    assert_eq!(fs::read_to_string(&out).unwrap(), "before");
 }

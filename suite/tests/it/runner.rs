@@ -84,7 +84,12 @@ fn each_function_must_give_the_expected_answer() {
     let choice = CaseChoice::default();
     let cases = ChosenCases { choice: &choice, on_file: &|_| {} };
     let function = |word: &'static str| {
-        move |_: &str| Ok(Ok(CaseAnswer::Known(format!(r#"{{"word":"{word}"}}"#))))
+        move |_: &str| {
+            Ok(Ok(match word {
+                "skip" => CaseAnswer::Skip("later".to_owned()),
+                word => CaseAnswer::Known(format!(r#"{{"word":"{word}"}}"#)),
+            }))
+        }
     };
     let judge = |words: &[&'static str]| {
         let functions = words.iter().map(|word| (*word, function(word))).collect();
@@ -106,4 +111,6 @@ fn each_function_must_give_the_expected_answer() {
     assert_eq!(judge(&["0x01", "0x1"]), [""; 0]);
     assert_eq!(judge(&["0x2"]), ["expected `0x1`, got `0x2`"]);
     assert_eq!(judge(&["0x1", "0x2"]), ["0x2: expected `0x1`, got `0x2`"]);
+    // A skip hides no failure.
+    assert_eq!(judge(&["skip", "0x2"]), ["0x2: expected `0x1`, got `0x2`"]);
 }
