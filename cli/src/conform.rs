@@ -228,7 +228,7 @@ fn examine<E: Examinee>(
     choice: &CaseChoice,
     mut report: Report<'_>,
 ) -> anyhow::Result<Status> {
-    let ran = suite::run(examinees, paths, Progress::Never, &mut report);
+    let ran = suite::run(examinees, paths, &mut report);
     let status = ran.map_err(|error| match error.downcast_ref() {
         Some(AskError::Thread(_)) => error.context("--jobs"),
         _ => error,

@@ -97,7 +97,8 @@ fn write(folder: &Path, inputs: &[Seed]) -> Result<()> {
     Ok(())
 }
 
-/// Runs a target on all inputs and their mutants, up to the first failure, whose input it writes to a file.
+/// Runs a target on all inputs and their mutants. Stops at the first failure, and writes the failing input to a file, so
+/// that it can be run again. Returns whether there was no failure.
 fn holds(target: &Target, inputs: &[Seed], arguments: &Arguments) -> Result<bool> {
     let (name, memory) = (target.name, arguments.memory.to_string());
     let (start, time) = (Instant::now(), Duration::from_secs(arguments.seconds));

@@ -15,7 +15,7 @@ const MAX_BYTES: usize = 1 << 17;
 const TOKENS: &str =
     "null -1 1e999 \"\" \"\\ud800\" [[ {\"\":0} .. NaN \r\n \0 \x1b[31m\u{9b}31m\u{202e}\u{2028}";
 
-/// Returns a mutant of `seed` with one to four changes, some of which take parts of other seeds.
+/// Returns a mutant of `seed` with one to four changes. A change can insert a part of another seed.
 pub(crate) fn mutant(seed: &Seed, seeds: &[Seed], random: &mut Rng) -> Vec<u8> {
     let mut bytes = seed.bytes.clone();
     for _ in 0..random.usize(1..=4) {

@@ -1,4 +1,4 @@
-//! The options of `decode`, and those that it shares with `stats` and `images`.
+//! The options of `decode`. `stats` shares [`CodeArguments`], and `images` shares [`ImageChoice`].
 
 use std::path::PathBuf;
 

@@ -64,27 +64,18 @@ pub(crate) fn execute(
         }
     }
     let mut extracted = Extracted::default();
-    let mut status = Status::Done;
-    for path in input {
-        let mut each = |file: &[u8], output: &mut Output| {
-            let (format, names_files) = (*format, input.len() > 1);
-            let chosen = Chosen { path, file, choice, format, names_files };
-            match extract {
-                None => list(&chosen, output),
-                Some(folder) => extract::extract(&chosen, folder, *force, &mut extracted, output),
-            }
+    super::each_input(input, output, |path, output| {
+        let binary = match binary::open(path, progress)? {
+            Opened::Binary(binary) => binary,
+            Opened::Text(input) => return Err(not_a_container(input)),
         };
-        let done = binary::open(path, progress).and_then(|opened| match opened {
-            Opened::Binary(binary) => each(binary.bytes(), output),
-            Opened::Text(input) => Err(not_a_container(input)),
-        });
-        match done {
-            Ok(done) => status = status.max(done),
-            Err(error) if io::is_output_error(&error) => return Err(error),
-            Err(error) => status = output.fail_input(error.context(io::name(path)))?,
+        let (file, format, names_files) = (binary.bytes(), *format, input.len() > 1);
+        let chosen = Chosen { path, file, choice, format, names_files };
+        match extract {
+            None => list(&chosen, output),
+            Some(folder) => extract::extract(&chosen, folder, *force, &mut extracted, output),
         }
-    }
-    Ok(status)
+    })
 }
 
 /// The error for a text instead of a file with images.
@@ -142,7 +133,7 @@ fn count(cubin: &[u8]) -> Option<(u64, u64)> {
     Some((functions, loads))
 }
 
-/// Lists the images of one file, or only those of the chosen SM.
+/// Lists the images of one file; with `--sm` only the images for that SM.
 fn list(chosen: &Chosen<'_>, output: &mut Output) -> anyhow::Result<Status> {
     let file = chosen.path.display().to_string();
     let mut list = List { chosen, file: &file, listed: 0, obfuscated: 0, status: Status::Done };

@@ -14,7 +14,7 @@ mod row;
 pub(crate) mod stats;
 mod words;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 
@@ -63,19 +63,31 @@ fn each_file(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let mut status = Status::Done;
     let mut functions = Functions::new(code.function.as_ref(), code.no_demangle);
-    for path in files {
+    let status = each_input(files, output, |path, output| {
         let decoder = Decoder::new(code, job, path, files.len() > 1, &mut functions);
-        match decoder.decode(progress, output) {
-            Ok(decoded) => status = status.max(decoded),
-            Err(error) if io::is_output_error(&error) => return Err(error),
-            Err(error) => status = output.fail_input(error.context(io::name(path)))?,
-        }
-    }
+        decoder.decode(progress, output)
+    })?;
     // With several inputs, one with the function is enough.
-    if let Some(missing) = functions.missing().filter(|_| status == Status::Done) {
-        status = output.fail(Status::Failed, missing)?;
+    match functions.missing().filter(|_| status == Status::Done) {
+        Some(missing) => Ok(output.fail(Status::Failed, missing)?),
+        None => Ok(status),
+    }
+}
+
+/// Reads one file after the other. An error names its file, and does not stop the files after it.
+fn each_input(
+    files: &[PathBuf],
+    output: &mut Output,
+    mut read: impl FnMut(&Path, &mut Output) -> anyhow::Result<Status>,
+) -> anyhow::Result<Status> {
+    let mut status = Status::Done;
+    for path in files {
+        status = status.max(match read(path, output) {
+            Ok(status) => status,
+            Err(error) if io::is_output_error(&error) => return Err(error),
+            Err(error) => output.fail_input(error.context(io::name(path)))?,
+        });
     }
     Ok(status)
 }

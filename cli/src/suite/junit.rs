@@ -46,11 +46,16 @@ impl Junit {
             self.suites.push(Suite { name: line.file.name.clone(), ..Suite::default() });
             self.file = Some(Arc::clone(&line.file));
         }
+        let Some(Suite { counts, .. }) = self.suites.last_mut() else { return Ok(()) };
         let inside = match &outcome.verdict {
             CaseVerdict::Unchosen => return Ok(()),
             CaseVerdict::Passed => String::new(),
-            CaseVerdict::Skipped(reason) => format!("<skipped message=\"{}\"/>", escaped(reason)),
+            CaseVerdict::Skipped(reason) => {
+                counts.skipped += 1;
+                format!("<skipped message=\"{}\"/>", escaped(reason))
+            }
             CaseVerdict::Failed(failure) => {
+                counts.failures += 1;
                 let flags = outcome.about.flags.join(", ");
                 let flags = (!flags.is_empty()).then(|| format!("flags: {flags}"));
                 let lines = failure.lines();
@@ -66,7 +71,8 @@ impl Junit {
 
     /// Adds an unreadable file as a suite with one failure.
     pub(super) fn add_unreadable(&mut self, name: &str, error: &str) -> anyhow::Result<()> {
-        self.suites.push(Suite { name: name.to_owned(), ..Suite::default() });
+        let counts = Counts { failures: 1, ..Counts::default() };
+        self.suites.push(Suite { name: name.to_owned(), counts, bytes: 0 });
         self.file = None;
         self.case(name, "-", "", &failed("unreadable", error, &escaped(error)))
     }
@@ -75,8 +81,6 @@ impl Junit {
     fn case(&mut self, name: &str, family: &str, place: &str, inside: &str) -> anyhow::Result<()> {
         let Some(suite) = self.suites.last_mut() else { return Ok(()) };
         suite.counts.tests += 1;
-        suite.counts.skipped += u64::from(inside.starts_with("<skipped"));
-        suite.counts.failures += u64::from(inside.starts_with("<failure"));
         let (name, file) = (escaped(name), escaped(&suite.name));
         let head = format!(
             "        <testcase name=\"{name}\" classname=\"{family}\" file=\"{file}\"{place}"
@@ -99,7 +103,7 @@ impl Junit {
         self,
         mut write: impl FnMut(&[u8]) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        // A file of which no case was chosen.
+        // A file without a chosen case has no suite in the report.
         let suites = self.suites.iter().filter(|suite| suite.counts.tests > 0);
         let all = suites.clone().fold(Counts::default(), |all, Suite { counts, .. }| Counts {
             tests: all.tests + counts.tests,

@@ -18,12 +18,11 @@ use super::io;
 use super::options::Progress;
 use crate::process::Status;
 
-/// Asks examinees the cases of files, with a progress bar over the files. Returns [`Status::Unreadable`] if a file
+/// Asks examinees the cases of files. Returns [`Status::Unreadable`] if a file
 /// cannot be read; the report counts that as a failure.
 pub(crate) fn run<E: Examinee>(
     examinees: Vec<E>,
     paths: &[PathBuf],
-    reading: Progress,
     report: &mut Report<'_>,
 ) -> anyhow::Result<Status> {
     let asked = report.asked;
@@ -39,7 +38,7 @@ pub(crate) fn run<E: Examinee>(
             }
         };
         for file in files {
-            if let Some(error) = read(&mut runner, report, &file, reading)? {
+            if let Some(error) = read(&mut runner, report, &file)? {
                 status = fail_input(&mut runner, report, &file, error)?;
             }
         }
@@ -61,11 +60,10 @@ fn read<E: Examinee>(
     runner: &mut Runner<'_, E>,
     report: &mut Report<'_>,
     path: &Path,
-    reading: Progress,
 ) -> anyhow::Result<Option<anyhow::Error>> {
     let name = io::name(path);
     let file = Arc::new(CaseFile::new(&name, Some(path).filter(|path| !io::is_stdin(path))));
-    let input = match io::open_text(path, reading) {
+    let input = match io::open_text(path, Progress::Never) {
         Ok(input) => input,
         Err(error) => return Ok(Some(error)),
     };

@@ -93,7 +93,7 @@ pub(crate) fn report_lack() {
         action.sa_sigaction = handle as *const () as libc::sighandler_t;
         libc::sigaction(libc::SIGABRT, &action, std::ptr::null_mut());
     }
-    // A thread whose memory ends after its stack panics in the standard library, which then aborts.
+    // If memory ends after a thread got its stack, the standard library panics in the thread, and aborts the process.
     let default = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let text = panic.payload().downcast_ref::<String>();

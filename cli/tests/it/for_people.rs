@@ -376,7 +376,7 @@ fn other_names_are_understood() {
     assert!(run(&["decode", "--", "--json"]).stderr.contains("--json: cannot be read"));
 }
 
-/// A summary and an image are shown as what they are.
+/// `show` names a shard, prints a summary as its replay did, and recognizes an image.
 #[test]
 fn what_is_shown_is_named() {
     let shard = output(&["show", "tests/data/cmd/shard-0.json"]);

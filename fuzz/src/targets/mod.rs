@@ -1,4 +1,5 @@
-//! The targets: **the list**, and a file for each; the other files have what they share. A target is named after the property that it checks.
+//! The targets: the list, and a file for each target. `folder.rs`, `import.rs`, `made_trace.rs` and `peak.rs` help several
+//! targets. A target is named after the property that it checks.
 
 mod accelsim;
 mod compressed;

@@ -101,7 +101,7 @@ impl Summary {
     /// Returns [`SummaryError`] if it is not one or, for a summary of a shard, if it is of another version or has
     /// changed since it was written. The version is checked first, because a later form may look like damage.
     pub fn from_json(json: &[u8]) -> Result<Self, SummaryError> {
-        // Faster than from a slice, whose texts would be checked one by one.
+        // One check of the whole is faster than `from_slice`, which checks each string for UTF-8.
         let summary = match std::str::from_utf8(json) {
             Ok(json) => serde_json::from_str::<Self>(json),
             Err(_) => serde_json::from_slice::<Self>(json),
@@ -168,7 +168,7 @@ impl Summary {
         self
     }
 
-    /// Whether the line from which it was read ends with its checksum, and has this checksum without it.
+    /// Whether `json`, the line that this was read from, ends with its checksum, and the rest of the line has this CRC-32.
     fn is_sealed(&self, json: &[u8]) -> bool {
         let Some(checksum) = self.checksum else { return false };
         let end = format!(",\"checksum\":{checksum}}}");

@@ -63,7 +63,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// Returns what a command does where an environment variable is set for [`SYSTEM`].
+/// Runs a command with the library of [`SYSTEM`] and an environment variable, which chooses what the library refuses.
 fn ran(folder: &Path, arguments: &[&str], (name, value): (&str, &str)) -> Ran {
     let arguments = arguments.iter().map(|argument| match *argument {
         "LIST" => folder.join("list.g").into_os_string(),

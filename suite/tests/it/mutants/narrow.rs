@@ -71,7 +71,7 @@ fn is_beyond(load: &Load) -> bool {
     !load.parts.address.base.is_zero() && !load.has_base()
 }
 
-/// A mutant in which an Ra at or above the limit stands for the register with another number.
+/// A mutant that reads another register in place of an Ra at or above the limit.
 macro_rules! beyond {
     ($name:literal, $says:literal, $number:expr) => {
         mutant($name, &[$says], |e| {
