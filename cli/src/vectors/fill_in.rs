@@ -35,9 +35,11 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         let mut is_empty = true;
         io::each_line(path, Progress::Never, |number, line| {
             let place = || format!("{}:{number}", io::name(path));
-            let line = execute::fill_in(line.with_context(place)?)
-                .map_err(|error| anyhow!("{}", error.with_place()))
-                .with_context(place)?;
+            let line = execute::fill_in(line.with_context(place)?).map_err(|error| {
+                let column =
+                    error.position.map_or(String::new(), |(_, column)| format!(":{column}"));
+                anyhow!("{}{column}: {error}", place())
+            })?;
             is_empty = false;
             to.check()?;
             to.add(format!("{line}\n").as_bytes(), output)

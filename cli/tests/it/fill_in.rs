@@ -75,10 +75,13 @@ fn nothing_is_written_unless_all_lines_are_vectors() {
         fs::write(folder.path().join("in.jsonl"), vectors).unwrap();
         let output = fill_in(&["in.jsonl", "-o", "out.jsonl"], folder.path());
         assert_eq!(output.status.code(), Some(2), "{bad}");
-        assert!(output.stderr.starts_with(b"error: in.jsonl:2: "), "{bad}: {output:?}");
+        assert!(output.stderr.starts_with(b"error: in.jsonl:2:"), "{bad}: {output:?}");
         assert_eq!(output.stdout, b"", "{bad}");
         assert_eq!(fs::read_to_string(&out).unwrap(), "before", "{bad}");
     }
+    fs::write(folder.path().join("in.jsonl"), "\n{\"instruction\": 1}").unwrap();
+    let output = fill_in(&["in.jsonl", "-o", "out.jsonl"], folder.path());
+    assert!(output.stderr.starts_with(b"error: in.jsonl:2:17: instruction: "), "{output:?}");
     fs::write(folder.path().join("in.jsonl"), "\n").unwrap();
     let output = fill_in(&["in.jsonl", "-o", "out.jsonl"], folder.path());
     let expected = "error: in.jsonl: no vectors; expected one JSON object a line\n";
