@@ -2,7 +2,7 @@
 //! `parquet`, Parquet files. docs/arrow.md lists the columns.
 //!
 //! [`AccessBatches`] lazily makes one batch for each block of a trace; [`rows`] makes one for the summary of a replay.
-//! With feature `ffi`, the reexported [`arrow_array`] passes them to other languages.
+//! The reexported [`arrow_array`] passes them to other languages.
 //!
 //! ```
 //! use std::path::Path;

@@ -98,7 +98,7 @@ again:
 
 @pytest.fixture
 def saxpy(root: Path) -> Kernel:
-    return Kernel(root / "ptx/benches/kernels/saxpy.ptx", "saxpy")
+    return Kernel(root / "benches/kernels/saxpy.ptx", "saxpy")
 
 
 def test_saxpy_updates_its_arrays(saxpy) -> None:
@@ -167,7 +167,7 @@ def test_one_block_of_a_large_grid(saxpy, command, root: Path, tmp_path: Path) -
     out = tmp_path / "y.bin"
     line = "--function saxpy --grid 4 --block 256 --blocks 2,0,0"
     line += " --arg 1000 --arg 2.0 --arg iota:f32:1000 --arg zeros:4000"
-    path = root / "ptx/benches/kernels/saxpy.ptx"
+    path = root / "benches/kernels/saxpy.ptx"
     ran = command("ptx", "run", path, *line.split(), "--dump", f"3={out}")
     assert ran.returncode == 0 and b"only block (2, 0, 0) of 4 x 1 x 1 was run" in ran.stdout
     x, y = np.arange(1000, dtype=np.float32), np.zeros(1000, np.float32)
@@ -192,7 +192,7 @@ def test_a_kernel_says_what_it_takes(saxpy, root: Path) -> None:
     assert saxpy.parameters[1].name == "saxpy_param_1"
     assert repr(saxpy).endswith("saxpy.ptx', 'saxpy': .u32, .f32, .u64, .u64)")
     assert [one.type for one in Kernel(STORE).parameters][1:] == [".b8[16]", ".u8", ".f64", ".b16"]
-    path = root / "ptx/benches/kernels/saxpy.ptx"
+    path = root / "benches/kernels/saxpy.ptx"
     for module in (path.read_text(), path.read_bytes(), str(path)):
         assert Kernel(module, "saxpy").parameters == saxpy.parameters
     with pytest.raises(wl.Error, match="several kernels.*saxpy, saxpy_inc") as raised:
@@ -624,8 +624,8 @@ def test_kernels_of_triton(root: Path, name: str) -> None:
                     assert np.array_equal(found, known)
 
 
+@pytest.mark.nightly
 def test_triton_compiles_as_the_book_says(root: Path, tmp_path, monkeypatch) -> None:
-    pytest.importorskip("triton")
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))
     page = (root / "docs/book/triton.md").read_text()
     with tarfile.open(root / "ptx/tests/kernels.tar.xz") as archive:

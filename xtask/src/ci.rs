@@ -9,11 +9,11 @@ use serde_json::Value;
 
 use crate::metadata::{Metadata, array};
 use crate::renewal::Renewal;
-use crate::step::{cargo, command, root, run_cargo, timed};
+use crate::step::{cargo, command, missing, root, run_cargo, timed};
 use crate::{fuzz, nvidia, packages, page, python, samples, suite};
 
 /// The packages that are workspaces of their own.
-const APART: [&str; 3] = ["arrow", "page", "python"];
+const APART: [&str; 2] = ["benches", "python"];
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -49,6 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut doc = cargo("doc --workspace --no-deps --all-features --locked");
     doc.env("RUSTDOCFLAGS", "-D warnings");
     command(doc)?;
+    page::check()?;
     packages::check(&workspace)?;
     timed("the samples and the conformance suite are up to date", || {
         samples::run(&Renewal { check: true })?;
@@ -70,20 +71,15 @@ pub(crate) fn nightly() -> Result<()> {
             run_cargo(&format!("check --tests -p {name} --locked {features}"))?;
         }
     }
-    for manifest in ["Cargo.toml", "arrow/Cargo.toml"] {
-        minimum_rust(manifest)?;
-    }
+    minimum_rust()?;
     // Each bench once, without timing.
-    run_cargo("test --quiet --workspace --locked --bench *")?;
+    let benches = "--locked --manifest-path benches/Cargo.toml";
+    run_cargo(&format!("clippy {benches} --all-targets -- -D warnings"))?;
+    run_cargo(&format!("test --quiet {benches} --benches"))?;
     examples(&workspace)?;
     fuzz::check()?;
-    for features in ["", "--features ffi", "--features parquet"] {
-        let clippy = format!("clippy --locked --manifest-path arrow/Cargo.toml --lib {features}");
-        run_cargo(&format!("{clippy} -- -D warnings"))?;
-    }
-    let arrow = "--locked --manifest-path arrow/Cargo.toml --all-features";
-    run_cargo(&format!("clippy --all-targets {arrow} -- -D warnings"))?;
-    run_cargo(&format!("test --quiet {arrow}"))?;
+    // Parquet, which takes long to build.
+    run_cargo("test --quiet --locked -p warpload-arrow --all-features")?;
     python::nightly(&workspace)?;
     page::nightly(&workspace)?;
     packages::semver()?;
@@ -132,15 +128,15 @@ fn feature_sets(package: &Value) -> Vec<String> {
     sets
 }
 
-/// Checks that no dependency declares a newer Rust than the workspace of `manifest`. Then builds the workspace with
-/// that version, if it is installed, because declarations can be wrong.
-fn minimum_rust(manifest: &str) -> Result<()> {
-    let graph = Metadata::resolved(&root().join(manifest))?;
+/// Checks that no dependency declares a newer Rust than the workspace. Then builds the workspace with that version, if
+/// it is installed, because declarations can be wrong.
+fn minimum_rust() -> Result<()> {
+    let graph = Metadata::resolved(&root().join("Cargo.toml"))?;
     let members: Vec<&Value> = array(graph.get("workspace_members")).collect();
     let mut versions = graph.packages().filter(|package| members.contains(&&package["id"]));
     let ours = versions.next().and_then(|member| member["rust_version"].as_str());
-    let ours = ours.with_context(|| format!("{manifest}: no rust-version"))?;
-    timed(&format!("no dependency of {manifest} needs more than Rust {ours}"), || {
+    let ours = ours.context("no rust-version")?;
+    timed(&format!("no dependency needs more than Rust {ours}"), || {
         let newer = graph.packages().filter(|package| {
             package["rust_version"].as_str().is_some_and(|theirs| numbers(theirs) > numbers(ours))
         });
@@ -151,12 +147,10 @@ fn minimum_rust(manifest: &str) -> Result<()> {
         Ok(())
     })?;
     if !succeeds(Command::new("rustup").args(["run", ours, "cargo", "--version"])) {
-        println!("\nskipped: a build by Rust {ours}, which is not installed");
-        return Ok(());
+        return missing(&format!("a build by Rust {ours}, which is not installed"));
     }
     let mut check = Command::new("rustup");
     check.args(["run", ours, "cargo", "check", "--workspace", "--locked"]);
-    check.args(["--manifest-path", manifest]);
     command(check)
 }
 
@@ -168,8 +162,7 @@ fn numbers(version: &str) -> [u64; 3] {
 
 fn if_installed(program: &str, arguments: &str) -> Result<()> {
     if !succeeds(Command::new(program).arg("--version")) {
-        println!("\nskipped: {program} {arguments}, which is not installed");
-        return Ok(());
+        return missing(&format!("{program} {arguments}, which is not installed"));
     }
     let mut run = Command::new(program);
     run.args(arguments.split_whitespace());

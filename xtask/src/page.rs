@@ -1,4 +1,4 @@
-//! The page to try warpload in, a workspace of its own: building it, and its tests in a browser.
+//! The page to try warpload in: building it, and its tests in a browser.
 
 use std::fs;
 use std::path::Path;
@@ -9,9 +9,9 @@ use clap::Args;
 
 use crate::ci::succeeds;
 use crate::metadata::Metadata;
-use crate::step::{cargo, command, root, run_cargo};
+use crate::step::{cargo, command, missing, root, run_cargo};
 
-const PACKAGE: &str = "--locked --manifest-path page/Cargo.toml";
+const PACKAGE: &str = "--locked -p warpload-page";
 const TARGET: &str = "wasm32-unknown-unknown";
 
 #[derive(Args)]
@@ -39,18 +39,25 @@ fn build(target: &Path) -> Result<()> {
     command(assemble)
 }
 
-/// Checks the crate, builds the page, and runs the tests of the page in a browser and of the npm package.
+/// Checks the library for WebAssembly, without building it.
+///
+/// # Errors
+/// Returns an error if it has a warning.
+pub(crate) fn check() -> Result<()> {
+    if !has_target()? {
+        return Ok(());
+    }
+    run_cargo(&format!("clippy {PACKAGE} --lib --target {TARGET} -- -D warnings"))
+}
+
+/// Builds the page, and runs the tests of the page in a browser and of the npm package.
 ///
 /// # Errors
 /// Returns the error of the first step that fails.
 pub(crate) fn nightly(workspace: &Metadata) -> Result<()> {
     if !has_target()? {
-        println!("\nskipped: the page; `rustup target add {TARGET}` installs what it is built for");
         return Ok(());
     }
-    let clippy = format!("clippy {PACKAGE} --all-targets --features assemble -- -D warnings");
-    run_cargo(&clippy)?;
-    run_cargo(&format!("clippy {PACKAGE} --lib --target {TARGET} -- -D warnings"))?;
     let target = workspace.target()?;
     build(&target)?;
     run_cargo(&format!("test --quiet {PACKAGE} -- --include-ignored"))?;
@@ -60,8 +67,7 @@ pub(crate) fn nightly(workspace: &Metadata) -> Result<()> {
 /// Packs the package, installs it elsewhere, and runs a program that uses it.
 fn package(target: &Path) -> Result<()> {
     if !succeeds(Command::new("npm").arg("--version")) {
-        println!("\nskipped: npm pack, which is not installed");
-        return Ok(());
+        return missing("npm pack, which is not installed");
     }
     let (package, user) = (target.join("page/npm"), target.join("page-npm"));
     if user.exists() {
@@ -83,10 +89,14 @@ fn package(target: &Path) -> Result<()> {
     command(node)
 }
 
-/// Whether the standard library is installed for WebAssembly.
+/// Whether the standard library is installed for WebAssembly. If not, says what is not checked.
 fn has_target() -> Result<bool> {
     let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()));
     rustc.args(["--print", "target-libdir", "--target", TARGET]);
     let folder = rustc.output().context("cannot run rustc")?.stdout;
-    Ok(Path::new(String::from_utf8_lossy(&folder).trim()).is_dir())
+    let is_there = Path::new(String::from_utf8_lossy(&folder).trim()).is_dir();
+    if !is_there {
+        missing(&format!("the page; `rustup target add {TARGET}` installs what it is built for"))?;
+    }
+    Ok(is_there)
 }

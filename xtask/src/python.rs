@@ -53,12 +53,19 @@ impl Environment {
 /// # Errors
 /// Returns the error of the first step that fails.
 pub(crate) fn run() -> Result<()> {
-    let workspace = Metadata::workspace()?;
-    let environment = Environment::new(&workspace, "environment", MATURIN)?;
-    environment
-        .run("maturin", "develop --quiet --locked --features stubs --extras cluster,test")?;
+    tested(&Metadata::workspace()?).map(drop)
+}
+
+fn tested(workspace: &Metadata) -> Result<Environment> {
+    let environment = Environment::new(workspace, "environment", MATURIN)?;
+    // In the profile of tests and with `shared`, what the tests have built is used again.
+    let develop = "develop --quiet --locked --profile test --features shared,stubs";
+    environment.run("maturin", &format!("{develop} --extras cluster,test"))?;
     let stubs = workspace.target()?.join(FOLDER).join("stubs");
-    let generate = format!("generate-stubs --quiet --features stubs --out {}", stubs.display());
+    let generate = format!(
+        "generate-stubs --quiet --profile test --features shared,stubs --out {}",
+        stubs.display()
+    );
     environment.run("maturin", &generate)?;
     timed("stubs of the native module", || {
         let read = |path: &Path| {
@@ -72,7 +79,8 @@ pub(crate) fn run() -> Result<()> {
     })?;
     // The tests compare results with the command's.
     warpload()?;
-    environment.run("python", "-m pytest -q")
+    environment.run("python", "-m pytest -q")?;
+    Ok(environment)
 }
 
 /// Checks the crate, runs its tests, builds the wheel, and imports it in another environment.
@@ -83,13 +91,15 @@ pub(crate) fn nightly(workspace: &Metadata) -> Result<()> {
     let mut clippy = cargo("clippy --locked --manifest-path python/Cargo.toml -- -D warnings");
     clippy.envs([("PYO3_NO_PYTHON", "1"), ("PYO3_BUILD_EXTENSION_MODULE", "1")]);
     command(clippy)?;
-    run()?;
+    let environment = tested(workspace)?;
+    environment.run("python", "-m pip install --quiet triton==3.3.1")?;
+    environment.run("python", "-m pytest -q -m nightly")?;
     let wheels = workspace.target()?.join(FOLDER).join("wheels");
     if wheels.exists() {
         fs::remove_dir_all(&wheels)?;
     }
     let environment = Environment::new(workspace, "wheel", MATURIN)?;
-    let build = "build --quiet --release --locked --compression-level 9 --out";
+    let build = "build --quiet --profile wheel --locked --compression-level 9 --out";
     environment.run("maturin", &format!("{build} {}", wheels.display()))?;
     let wheel = fs::read_dir(&wheels)?.next().context("maturin wrote no wheel")??;
     let bytes = wheel.metadata()?.len();

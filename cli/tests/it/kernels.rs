@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::common::{Ran, warpload};
 
-const SAXPY: &str = "ptx/benches/kernels/saxpy.ptx";
+const SAXPY: &str = "benches/kernels/saxpy.ptx";
 
 fn run(arguments: &[&str]) -> Ran {
     let launch = ["ptx", "run", SAXPY, "--function", "saxpy"];
@@ -90,7 +90,7 @@ fn buffers_are_filled_by_a_rule() {
 fn buffers_beyond_the_memory_of_the_process_are_refused() {
     for fill in ["zeros:8000000000", "random:f32:2000000000"] {
         let command = format!(
-            "ulimit -v 2000000; exec \"$0\" ptx run ../ptx/benches/kernels/saxpy.ptx --function saxpy --arg 3 --arg 2.5 \
+            "ulimit -v 2000000; exec \"$0\" ptx run ../benches/kernels/saxpy.ptx --function saxpy --arg 3 --arg 2.5 \
              --arg {fill} --arg zeros:12"
         );
         let ran = std::process::Command::new("sh")

@@ -6,7 +6,7 @@ use std::path::Path;
 /// What the commands read, relative to the root of the repository.
 const READ: [&str; 8] = [
     "docs/book/data",
-    "ptx/benches/kernels",
+    "benches/kernels",
     "tests/data/cmd",
     "tests/data/fatbins",
     "tests/data/listings",

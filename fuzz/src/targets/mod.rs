@@ -63,7 +63,7 @@ targets! {
         traces/generic.image.json tests/data/cmd/image-of-example.json tests/data/ptx/image.json \
         tests/data/report/faulty.json",
     ptx::kernels_are_bounded: "\
-        fuzz/seeds/kernels_are_bounded/* ptx/benches/kernels/*.ptx tests/data/ptx/*.ptx",
+        fuzz/seeds/kernels_are_bounded/* benches/kernels/*.ptx tests/data/ptx/*.ptx",
     ptx::ptx_does_not_panic: "\
         tests/data/ptx/*.ptx ptx/tests/ptx/mutations/*.ptx tests/data/listings/gather.ptx \
         tests/data/listings/chase.ptx ptx/tests/ptx/clang/cached-O0-g.ptx \

@@ -33,7 +33,11 @@ impl Browser {
             programs.into_iter().find(|file| file.is_file())
         });
         let Some(chromium) = found else {
-            eprintln!("skipped: no chromium; CHROMIUM=/path/to/chromium names one");
+            const WHAT: &str = "no chromium; CHROMIUM=/path/to/chromium names one";
+            let is_required =
+                std::env::var_os("WARPLOAD_REQUIRE").is_some_and(|value| value == "1");
+            assert!(!is_required, "{WHAT}, and WARPLOAD_REQUIRE=1 requires it");
+            eprintln!("skipped: {WHAT}");
             return None;
         };
         let page = std::env::var_os("WARPLOAD_PAGE").map(PathBuf::from);

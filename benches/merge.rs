@@ -1,4 +1,4 @@
-//! What reading and merging the summaries of 1,000 shards takes: `cargo bench --bench merge --features trace,simd`. The
+//! What reading and merging the summaries of 1,000 shards takes. The
 //! numbers are single runs, for docs/performance.md.
 //!
 //! The trace streams through memory, reads a large table at random and reads earlier addresses again, so that shards have

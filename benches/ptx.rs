@@ -10,7 +10,7 @@ use warpload_ptx::syntax::Lexer;
 use warpload_ptx::{check, read};
 
 /// What a compiler wrote, unoptimized and with debug information.
-const MODULE: &str = include_str!("../tests/ptx/clang/structures-O0-g.ptx");
+const MODULE: &str = include_str!("../ptx/tests/ptx/clang/structures-O0-g.ptx");
 
 const BYTES: usize = 8 << 20;
 

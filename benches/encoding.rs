@@ -2,8 +2,8 @@
 //!
 //! Each group includes its limit: summing the same words, or the same bytes of text, which is the minimum cost of
 //! reading them. A parser also has to find the end of each word. Throughput counts instructions in both.
-//! `RUSTFLAGS="--cfg iced" cargo bench -p warpload-encoding` also measures iced-x86, a decoder and formatter of x86-64,
-//! which takes long to build.
+//! With `RUSTFLAGS="--cfg iced"` it also measures iced-x86, a decoder and formatter of x86-64, which takes long to
+//! build.
 #![allow(missing_docs, reason = "the macros of criterion make an undocumented function")]
 
 use std::hint::black_box;
