@@ -6,12 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import fsspec
 import pytest
-
 import warpload as wl
-
-pytest.importorskip("distributed")
-from distributed import Client, LocalCluster  # noqa: E402
+from distributed import Client, LocalCluster
 
 TRACES = Path(__file__).parents[2] / "traces"
 OPTIONS = {"fill": "address", "merge_pairs": True}
@@ -191,7 +189,6 @@ THREAD = {"processes": False, "n_workers": 1, "threads_per_worker": 1}
 
 
 def test_other_storage(trace, whole, monkeypatch):
-    fsspec = pytest.importorskip("fsspec")
     storage = fsspec.filesystem("memory")
     fetch, fetched = type(storage).get_file, []
 
@@ -212,7 +209,6 @@ def test_other_storage(trace, whole, monkeypatch):
 
 
 def test_what_was_fetched_in_part_is_fetched_again(monkeypatch):
-    fsspec = pytest.importorskip("fsspec")
     storage = fsspec.filesystem("memory")
     trace = TRACES / "generic.wlt"
     storage.pipe_file("/cut/generic.wlt", trace.read_bytes())

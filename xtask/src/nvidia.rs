@@ -18,7 +18,7 @@ use warpload_oracle::{NVDISASM, Nvdisasm, run_wide};
 
 use crate::metadata::Metadata;
 use crate::renewal::files;
-use crate::step::{Failed, root};
+use crate::step::{Failed, missing, root};
 
 /// A wheel of a package. Its platform is named here, rather than taken from the machine, because the wheel is only
 /// unpacked.
@@ -135,7 +135,7 @@ pub(crate) fn at_hand(workspace: &Metadata) -> Result<()> {
     let is_there = |name: &str, variable: &str| -> Result<bool> {
         let found = std::env::var_os(variable).is_some() || at_hand_of(workspace, name)?.exists();
         if !found {
-            println!("\nskipped: comparisons with {name}, which {variable} does not name");
+            missing(&format!("comparisons with {name}, which {variable} does not name"))?;
         }
         Ok(found)
     };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use crate::metadata::Metadata;
@@ -122,6 +122,17 @@ pub(crate) fn timed(name: &str, check: impl FnOnce() -> Result<()>) -> Result<()
     let outcome = if result.is_ok() { "ok" } else { "FAILED" };
     println!("{outcome}, {:.1} s", start.elapsed().as_secs_f64());
     result
+}
+
+/// Says that a check is skipped, and why; an error where none may be.
+///
+/// # Errors
+/// Returns an error with `WARPLOAD_REQUIRE=1` in the environment.
+pub(crate) fn missing(what: &str) -> Result<()> {
+    let is_required = std::env::var_os("WARPLOAD_REQUIRE").is_some_and(|value| value == "1");
+    ensure!(!is_required, "{what}, and WARPLOAD_REQUIRE=1 requires it");
+    println!("\nskipped: {what}");
+    Ok(())
 }
 
 /// The command as one would type it, including its variables.

@@ -23,6 +23,28 @@ pub(crate) fn file(name: &str) -> PathBuf {
     Path::new(ROOT).join(name)
 }
 
+/// Says that a judge is missing on this machine, so that something is not tested; a failure where all of them must be
+/// there.
+///
+/// # Panics
+/// Panics with `WARPLOAD_REQUIRE=1` in the environment.
+pub(crate) fn missing(what: &str) {
+    let is_required = std::env::var_os("WARPLOAD_REQUIRE").is_some_and(|value| value == "1");
+    assert!(!is_required, "{what}, and WARPLOAD_REQUIRE=1 requires it");
+    // Not `eprintln!`, which a test that passes does not show.
+    let _ = writeln!(std::io::stderr(), "skipped: {what}");
+}
+
+/// Whether there is a `python3`. If not, says that `what` is not tested.
+pub(crate) fn has_python(what: &str) -> bool {
+    let is_there = Command::new("python3").arg("--version").output();
+    let is_there = is_there.is_ok_and(|output| output.status.success());
+    if !is_there {
+        missing(&format!("{what}: no python3"));
+    }
+    is_there
+}
+
 /// What a command wrote, and its exit status.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Ran {

@@ -1,6 +1,6 @@
-//! Compares replays with those of `tests/independent/replay.py`, which was written from the
-//! specification alone and shares no code with this project; its outputs are in
-//! `tests/independent/expected/`. With `WARPLOAD_PYTHON=python3` the script itself runs too.
+//! The judges of `tests/independent/`, written from the specification alone, without code of this project. Replays are
+//! compared with the recorded outputs of `replay.py`, which runs itself too; and each `check.py` compares its model with
+//! what other tools printed.
 #![allow(clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
@@ -147,12 +147,19 @@ fn in_order(mut counts: Value) -> Value {
     counts
 }
 
-/// Returns what the script prints, or `None` if it cannot read the input on this machine.
-fn script(python: &str, arguments: &[&str]) -> Option<Value> {
-    let mut script = Command::new(python);
-    script.current_dir(crate::common::ROOT).arg("tests/independent/replay.py").args(arguments);
-    let ran = Ran::from(script.output().unwrap());
+/// Runs a program of `tests/independent/`.
+fn python(program: &str, arguments: &[&str]) -> Ran {
+    let mut script = Command::new("python3");
+    script.current_dir(crate::common::ROOT);
+    script.arg(format!("tests/independent/{program}")).args(arguments);
+    script.output().unwrap().into()
+}
+
+/// Returns what `replay.py` prints, or `None` if it cannot read the input on this machine.
+fn script(arguments: &[&str]) -> Option<Value> {
+    let ran = python("replay.py", arguments);
     if ran.status == NO_ZSTD {
+        crate::common::missing(&format!("{arguments:?}: no Python 3.14 and no zstd"));
         return None;
     }
     assert_eq!(ran.status, 0, "{arguments:?}: {}", ran.stderr);
@@ -233,26 +240,42 @@ fn textbook_conflicts() {
     let text =
         std::fs::read_to_string(crate::common::file("tests/independent/textbook/expected.json"));
     let expected = json(&text.unwrap());
-    let python = std::env::var("WARPLOAD_PYTHON").ok();
     for (name, expected) in expected.as_object().unwrap() {
         let path = folder.join(format!("{name}.traceg"));
         let path = path.to_str().unwrap();
         let replay = ["replay", path, "--format", "json"];
         let got = counts(&crate::common::succeeded(crate::common::warpload().args(replay)));
         assert_agrees(&got, &in_order(expected.clone()), name);
-        if let Some(python) = &python {
-            assert_agrees(&script(python, &[path]).unwrap(), expected, name);
-        }
     }
 }
 
 #[test]
 fn the_script_still_prints_what_is_expected() {
-    let Ok(python) = std::env::var("WARPLOAD_PYTHON") else { return };
+    if !crate::common::has_python("replay.py") {
+        return;
+    }
     for case in cases() {
         let arguments = [&[case.input.as_str()], case.data].concat();
-        if let Some(printed) = script(&python, &arguments) {
+        if let Some(printed) = script(&arguments) {
             assert_eq!(in_order(printed), case.expected(), "{}", case.input);
         }
+    }
+}
+
+/// Each model agrees with nvdisasm's texts, with its own vectors, or with numbers that were computed by hand.
+#[test]
+fn the_models_agree_with_what_others_printed() {
+    const TEXTS: [&str; 2] = ["nvdisasm-ld.tsv", "nvdisasm-load-family.tsv"];
+    if !crate::common::has_python("check.py") {
+        return;
+    }
+    let texts = TEXTS.map(|name| format!("encoding/tests/data/{name}"));
+    for (program, arguments) in [
+        ("spa50/check.py", &texts.each_ref().map(String::as_str)[..]),
+        ("sm70/check.py", &["tests/data/nvdisasm-sm70.tsv.xz"]),
+        ("textbook/check.py", &[]),
+    ] {
+        let ran = python(program, arguments);
+        assert_eq!(ran.status, 0, "{program}: {ran:?}");
     }
 }

@@ -208,10 +208,11 @@ fn inputs() -> (tempfile::TempDir, PathBuf) {
     (folder, file)
 }
 
+/// One in so many calls gets an input of another kind. Most refuse it by how it begins.
+const OTHERS: usize = 6;
+
 #[test]
 fn only_text_reaches_a_terminal() {
-    /// One in so many calls gets an input of another kind. Most refuse it by how it begins.
-    const OTHERS: usize = 6;
     let check = |i: usize, (kind, input): &(Kind, &str)| {
         let (_folder, file) = inputs();
         let bytes = fs::read(crate::common::file(input)).unwrap();
@@ -227,24 +228,29 @@ fn only_text_reaches_a_terminal() {
         });
         calls + walk(&file, &other, |reads, _| reads == *kind)
     };
+    assert!(on_all_cores(INPUTS, check) > 500);
+}
+
+/// Makes the calls of each item; returns how many calls there were.
+fn on_all_cores<T: Sync>(items: &[T], check: impl Fn(usize, &T) -> usize + Sync) -> usize {
     let (next, calls) = (AtomicUsize::new(0), AtomicUsize::new(0));
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
                 loop {
                     let i = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(input) = INPUTS.get(i) else { break };
-                    calls.fetch_add(check(i, input), Ordering::Relaxed);
+                    let Some(item) = items.get(i) else { break };
+                    calls.fetch_add(check(i, item), Ordering::Relaxed);
                 }
             });
         }
     });
-    assert!(calls.into_inner() > 500);
+    calls.into_inner()
 }
 
-/// Each call with each input: all seeds of the fuzz targets and all other inputs in the repository; half an hour.
+/// All seeds of the fuzz targets and all other inputs in the repository, each with one call in [`OTHERS`].
 #[test]
-#[ignore = "half an hour"]
+#[ignore = "minutes: `cargo xtask nightly` runs it"]
 fn only_text_of_all_seeds_reaches_a_terminal() {
     fn files(folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -261,15 +267,15 @@ fn only_text_of_all_seeds_reaches_a_terminal() {
         files(&crate::common::file(folder), &mut found);
     }
     found.sort();
-    let (_folder, input) = inputs();
-    let mut calls = 0;
-    for file in &found {
-        let bytes = fs::read(file).unwrap();
-        for mutant in mutants(&bytes, 2) {
-            calls += walk(&input, &mutant, |_, _| true);
-        }
-    }
-    assert!(calls > 100_000, "{calls} calls with {} inputs", found.len());
+    let calls = on_all_cores(&found, |i, file| {
+        let (_folder, input) = inputs();
+        let mutants = mutants(&fs::read(file).unwrap(), 2);
+        let calls = mutants
+            .iter()
+            .map(|mutant| walk(&input, mutant, |_, call| (i + call).is_multiple_of(OTHERS)));
+        calls.sum()
+    });
+    assert!(calls > 15_000, "{calls} calls with {} inputs", found.len());
 }
 
 /// The streams of the process, on which a message can have colours.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the model and the committed vectors; exits with 1 if anything differs.
 
-    check.py [CORPUS]    CORPUS: nvdisasm-sm70.tsv.gz, rows of an SM, a word and nvdisasm's text
+    check.py [CORPUS]    CORPUS: nvdisasm-sm70.tsv.xz, rows of an SM, a word and nvdisasm's text
 
 Generates both files of vectors again and compares them with those in `tests/data/`. With CORPUS,
 also decodes each of its words, compares texts and refusals, and encodes the loads again.

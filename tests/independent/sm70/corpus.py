@@ -1,7 +1,7 @@
 """Compares decoded texts with those that nvdisasm 12.8 prints."""
 
 import collections
-import gzip
+import lzma
 import re
 
 from warp import Refused
@@ -47,7 +47,7 @@ def compare(path):
     A refused word whose opcode is not that of a load is not the model's: it answers `-`.
     """
     counts, differences = collections.Counter(), []
-    with gzip.open(path, "rt") as rows:
+    with lzma.open(path, "rt") as rows:
         for row in rows:
             name, digits, expected = row.rstrip("\n").split("\t")
             word = int(digits, 16)

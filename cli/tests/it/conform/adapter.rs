@@ -8,7 +8,7 @@ use crate::conform::{Suite, run};
 fn the_adapter_in_cpp_answers_what_accesses_cost() {
     let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".into());
     if Command::new(&compiler).arg("--version").output().is_err() {
-        crate::conform::skipped("the adapter in C++: no compiler");
+        crate::common::missing("the adapter in C++: no compiler");
         return;
     }
     let source = crate::common::file("examples/conform/coalescing.cpp");

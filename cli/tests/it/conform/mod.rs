@@ -82,9 +82,3 @@ fn run(command: &str, options: &[&str], suites: &[&Path]) -> Ran {
 fn own() -> String {
     format!("'{}' conform --serve", env!("CARGO_BIN_EXE_warpload"))
 }
-
-/// Says what is not tested, also if the test passes.
-fn skipped(what: &str) {
-    use std::io::Write as _;
-    let _ = writeln!(std::io::stderr(), "skipped: {what}");
-}

@@ -47,9 +47,7 @@ fn both_executors_answer_the_whole_suite() {
 
 /// Returns a command that runs a program of the examples; `None` without Python.
 fn python(program: &str) -> Option<String> {
-    let version = Command::new("python3").arg("--version").output();
-    if !version.is_ok_and(|output| output.status.success()) {
-        crate::conform::skipped(&format!("{program}: no python3"));
+    if !crate::common::has_python(program) {
         return None;
     }
     Some(format!("python3 '{}'", file(program).display()))
@@ -88,7 +86,7 @@ fn independent_models_answer_the_same() {
     let before = skips.len();
     skips.retain(|reason, cases| !(reason.ends_with(ZSTD) && *cases == 1));
     if skips.len() < before {
-        crate::conform::skipped(
+        crate::common::missing(
             "a trace compressed by zstd, with the models: nothing here decompresses it",
         );
     }

@@ -16,7 +16,7 @@ fn chromium() -> Option<PathBuf> {
             .find(|file| file.is_file())
     });
     if found.is_none() {
-        eprintln!("skipped: no chromium; CHROMIUM=/path/to/chromium names one");
+        crate::common::missing("no chromium; CHROMIUM=/path/to/chromium names one");
     }
     found
 }
