@@ -44,6 +44,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if !arguments.tested {
         run_cargo("test --workspace --locked")?;
     }
+    // The judges in Python. Of the whole workspace, so that the tests are not built again.
+    run_cargo("test --quiet --workspace --locked --test it -- --ignored independent::")?;
     run_cargo("clippy --workspace --all-targets --all-features --locked -- -D warnings")?;
     // All features, as for clippy, so that cargo reuses the checked dependencies.
     let mut doc = cargo("doc --workspace --no-deps --all-features --locked");

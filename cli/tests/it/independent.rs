@@ -1,5 +1,5 @@
 //! The judges of `tests/independent/`, written from the specification alone, without code of this project. Replays are
-//! compared with the recorded outputs of `replay.py`, which runs itself too; and each `check.py` compares its model with
+//! compared with the recorded outputs of `replay.py`, which `cargo xtask ci` runs too; and each `check.py` compares its model with
 //! what other tools printed.
 #![allow(clippy::unwrap_used)]
 
@@ -250,6 +250,7 @@ fn textbook_conflicts() {
 }
 
 #[test]
+#[ignore = "half a minute of Python; `cargo xtask ci` runs it"]
 fn the_script_still_prints_what_is_expected() {
     if !crate::common::has_python("replay.py") {
         return;
@@ -264,6 +265,7 @@ fn the_script_still_prints_what_is_expected() {
 
 /// Each model agrees with nvdisasm's texts, with its own vectors, or with numbers that were computed by hand.
 #[test]
+#[ignore = "as above"]
 fn the_models_agree_with_what_others_printed() {
     const TEXTS: [&str; 2] = ["nvdisasm-ld.tsv", "nvdisasm-load-family.tsv"];
     if !crate::common::has_python("check.py") {
