@@ -1,6 +1,7 @@
 //! [`PtxKernel`]: a kernel of a module. It runs on copies of the arrays, which are written back at the end of the
 //! launch.
 
+use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,22 +13,23 @@ use pyo3::types::PyBytes;
 use warpload::text::visible;
 use warpload_ptx::Module;
 use warpload_ptx::machine::{
-    self, AllocationSide, AllocationUse, DeviceMemory, Kernel, KernelError, KernelLaunch,
-    LaunchTrace, LaunchWatch,
+    self, AllocationUse, DeviceMemory, Kernel, KernelError, KernelLaunch, LaunchTrace, LaunchWatch,
 };
 use warpload_ptx::module::{Array, Declaration, StatementId};
 use warpload_replay::{LaunchCounter, Summary};
 use warpload_trace::{BinaryTrace, import_source};
 
-use crate::error::{ErrorKind, Failure};
-use crate::literals::KernelFaultKind;
+use crate::error::{ErrorKind, Failure, error};
+use crate::literals::{Globals, KernelFaultKind, PtxModule};
+use crate::notebook::escaped_lines;
 use crate::ptx::Text;
-use crate::replay::Replayed;
+use crate::record::record;
+use crate::replay::Replay;
 use crate::trace::Trace;
 use crate::waiting::{Shared, wait};
 
 /// A kernel, with the text of its module. `warpload.ptx.Kernel` converts arguments for it.
-#[pyclass(frozen, module = "warpload._native")]
+#[pyclass(frozen, subclass, module = "warpload._native")]
 pub(crate) struct PtxKernel {
     text: Arc<Text>,
     name: String,
@@ -37,10 +39,9 @@ pub(crate) struct PtxKernel {
     is_legal: AtomicBool,
 }
 
+record! {
 /// A parameter of a kernel, or a variable of its module.
-#[pyclass(frozen, eq, hash, get_all, module = "warpload.ptx")]
-#[derive(Clone, PartialEq, Hash)]
-pub(crate) struct KernelParameter {
+KernelParameter in "warpload.ptx" {
     /// The name.
     name: String,
     /// The type as PTX writes it, with the length of an array: `.u64`, `.f32`, `.b8[24]`. A structure by value is an
@@ -50,11 +51,6 @@ pub(crate) struct KernelParameter {
     bytes: u64,
 }
 
-#[pymethods]
-impl KernelParameter {
-    fn __repr__(&self) -> String {
-        format!("KernelParameter('{}', type='{}', bytes={})", self.name, self.r#type, self.bytes)
-    }
 }
 
 impl KernelParameter {
@@ -72,10 +68,9 @@ impl KernelParameter {
     }
 }
 
+record! {
 /// The numbers of blocks, warps and instructions that a launch executed.
-#[pyclass(frozen, eq, hash, get_all, module = "warpload.ptx")]
-#[derive(Clone, PartialEq, Hash)]
-pub(crate) struct LaunchCounts {
+LaunchCounts in "warpload.ptx" {
     /// Blocks.
     blocks: u64,
     /// Warps.
@@ -92,41 +87,19 @@ pub(crate) struct LaunchCounts {
     atomics: u64,
 }
 
+}
+
 impl LaunchCounts {
     fn new(counts: machine::LaunchCounts) -> Self {
-        Self {
-            blocks: counts.blocks,
-            warps: counts.warps,
-            warp_instructions: counts.warp_instructions,
-            thread_instructions: counts.thread_instructions,
-            loads: counts.loads,
-            stores: counts.stores,
-            atomics: counts.atomics,
-        }
+        let machine::LaunchCounts { blocks, warps, warp_instructions, .. } = counts;
+        let machine::LaunchCounts { thread_instructions, loads, stores, atomics, .. } = counts;
+        Self { blocks, warps, warp_instructions, thread_instructions, loads, stores, atomics }
     }
 }
 
-#[pymethods]
-impl LaunchCounts {
-    fn __repr__(&self) -> String {
-        format!(
-            "LaunchCounts(blocks={}, warps={}, warp_instructions={}, thread_instructions={}, loads={}, stores={}, \
-             atomics={})",
-            self.blocks,
-            self.warps,
-            self.warp_instructions,
-            self.thread_instructions,
-            self.loads,
-            self.stores,
-            self.atomics
-        )
-    }
-}
-
+record! {
 /// A fault of a thread. The launch continued, except for threads that could not.
-#[pyclass(frozen, eq, hash, get_all, module = "warpload.ptx")]
-#[derive(Clone, PartialEq, Hash)]
-pub(crate) struct KernelFault {
+KernelFault in "warpload.ptx" {
     /// The kind of fault.
     kind: KernelFaultKind,
     /// A description of the fault.
@@ -156,45 +129,11 @@ pub(crate) struct KernelFault {
     /// beginning, or for an access that begins inside, to its end, if negative. `None` for other faults.
     distance: Option<i64>,
 }
-
-impl KernelFault {
-    fn new(fault: &machine::KernelFault, instruction: String) -> Self {
-        let nearest = fault.nearest.as_ref();
-        Self {
-            kind: KernelFaultKind(fault.kind.name()),
-            message: fault.to_string(),
-            line: fault.line,
-            instruction,
-            function: fault.function.to_string(),
-            source_file: fault.source_file.as_deref().map(str::to_owned),
-            source_line: fault.source_line,
-            block: fault.block.into(),
-            thread: fault.thread.into(),
-            lane: fault.lane,
-            address: fault.address,
-            argument: nearest.and_then(|nearest| match nearest.purpose {
-                AllocationUse::Argument(number) => Some(number),
-                _ => None,
-            }),
-            distance: nearest.map(|nearest| match nearest.side {
-                AllocationSide::After => nearest.distance as i64,
-                AllocationSide::Before | AllocationSide::Inside => {
-                    (nearest.distance as i64).wrapping_neg()
-                }
-            }),
-        }
-    }
-}
-
-#[pymethods]
-impl KernelFault {
-    fn __repr__(&self) -> String {
-        format!(
-            "KernelFault('{}', line={}, block={:?}, thread={:?}, address={:#x})",
-            self.kind.0, self.line, self.block, self.thread, self.address
-        )
-    }
-
+repr |this| format!(
+    "KernelFault('{}', line={}, block={:?}, thread={:?}, address={:#x})",
+    this.kind.0, this.line, this.block, this.thread, this.address
+);
+{
     fn __str__(&self) -> String {
         let source = match (&self.source_file, self.source_line) {
             (Some(file), Some(line)) => format!(" ({}:{line})", visible(file)),
@@ -212,11 +151,31 @@ impl KernelFault {
         )
     }
 }
+}
 
+impl KernelFault {
+    fn new(fault: &machine::KernelFault, instruction: String) -> Self {
+        Self {
+            kind: KernelFaultKind(fault.kind.name()),
+            message: fault.to_string(),
+            line: fault.line,
+            instruction,
+            function: fault.function.to_string(),
+            source_file: fault.source_file.as_deref().map(str::to_owned),
+            source_line: fault.source_line,
+            block: fault.block.into(),
+            thread: fault.thread.into(),
+            lane: fault.lane,
+            address: fault.address,
+            argument: fault.argument(),
+            distance: fault.distance(),
+        }
+    }
+}
+
+record! {
 /// An instruction that was reached but is not supported. It was skipped, so its results are unknown.
-#[pyclass(frozen, eq, hash, get_all, module = "warpload.ptx")]
-#[derive(Clone, PartialEq, Hash)]
-pub(crate) struct SkippedInstruction {
+SkippedInstruction in "warpload.ptx" {
     /// The line in the module, from 1.
     line: u32,
     /// The instruction.
@@ -225,19 +184,15 @@ pub(crate) struct SkippedInstruction {
     count: u64,
 }
 
-#[pymethods]
-impl SkippedInstruction {
-    fn __repr__(&self) -> String {
-        let Self { line, text, count } = self;
-        let text = visible(text);
-        format!("SkippedInstruction(line={line}, text='{text}', count={count})")
-    }
+repr |this| {
+    let SkippedInstruction { line, text, count } = this;
+    format!("SkippedInstruction(line={line}, text='{}', count={count})", visible(text))
+};
 }
 
+record! {
 /// The bytes of an array or of a variable that a launch left unknown.
-#[pyclass(frozen, eq, hash, get_all, module = "warpload.ptx")]
-#[derive(Clone, PartialEq, Hash)]
-pub(crate) struct UnknownBytes {
+UnknownBytes in "warpload.ptx" {
     /// The number of the array's argument, from 0; `None` for a variable of the module.
     argument: Option<usize>,
     /// The name of the parameter or of the variable.
@@ -249,18 +204,7 @@ pub(crate) struct UnknownBytes {
     /// The reason: an instruction that was not executed, or a register that was never written.
     cause: String,
 }
-
-#[pymethods]
-impl UnknownBytes {
-    fn __repr__(&self) -> String {
-        let argument = match self.argument {
-            Some(number) => format!("argument={number}, "),
-            None => String::new(),
-        };
-        let Self { name, bytes, first, .. } = self;
-        format!("UnknownBytes({argument}name='{name}', bytes={bytes}, first={first})")
-    }
-
+{
     fn __str__(&self) -> String {
         let place = match self.argument {
             Some(number) => format!("argument {number} `{}`", self.name),
@@ -269,6 +213,129 @@ impl UnknownBytes {
         let Self { bytes, first, cause, .. } = self;
         let noun = if *bytes == 1 { "byte is" } else { "bytes are" };
         format!("{place}: {bytes} {noun} unknown, the first at offset {first}: {cause}")
+    }
+}
+}
+
+/// The result of a launch, apart from the arrays, which it has changed.
+///
+/// `str()` has the counts, the skipped instructions, the unknown bytes, and the first four faults of each instruction.
+#[pyclass(frozen, get_all, module = "warpload.ptx")]
+pub(crate) struct Launch {
+    /// The name of the kernel.
+    kernel: String,
+    /// The numbers of blocks, warps and instructions that were executed.
+    counts: LaunchCounts,
+    /// The number of faults.
+    fault_count: u64,
+    /// The first faults in the order in which they happened, at most 20 of each kind at each instruction.
+    faults: Vec<KernelFault>,
+    /// The instructions that were skipped because they are not supported, such as texture instructions, in the order of
+    /// the text.
+    skipped: Vec<SkippedInstruction>,
+    /// The arrays and variables with unknown bytes, which depend on a skipped instruction or on an uninitialized
+    /// register. Such an array is unchanged as a whole, unless the launch had `dump_unknown=True`.
+    unknown: Vec<UnknownBytes>,
+    /// The variables of the module after the launch.
+    globals: Globals,
+    /// The text that `printf` has printed; its first MiB.
+    printed: String,
+    /// A line about the faults, by kind; without faults, what was not checked.
+    verdict: String,
+    /// The index of the only block that was run; `None` if all of the grid were.
+    only_block: Option<(u32, u32, u32)>,
+    /// Sectors, bank conflicts and other counts of each instruction, except for loads of parameters.
+    /// `launch.replay.rows` is a table, and `launch.replay.html("page.html")` writes a page.
+    replay: Py<Replay>,
+    /// The accesses that `replay` counts, with their values; `None` unless the launch had `trace=True`. Its program
+    /// counters are places in the module's text, in bytes.
+    trace: Option<Py<Trace>>,
+}
+
+#[pymethods]
+impl Launch {
+    /// Whether there was no fault, every instruction was executed, and every byte of the arrays is known.
+    #[getter]
+    fn ok(&self) -> bool {
+        self.fault_count == 0 && self.skipped.is_empty() && self.unknown.is_empty()
+    }
+
+    /// Raises an error if the launch is not `ok`.
+    ///
+    /// Raises
+    /// ------
+    /// Error
+    ///     Of the kind `"fault"`. Its message is `str()` of the launch, and its line is the first fault's, or else that
+    ///     of the first instruction that was not executed.
+    fn raise_for_faults(&self, py: Python<'_>) -> PyResult<()> {
+        if self.ok() {
+            return Ok(());
+        }
+        let lines = self.faults.iter().map(|fault| fault.line);
+        let line = lines.chain(self.skipped.iter().map(|skipped| skipped.line)).next();
+        let raised = error(py, ErrorKind::Fault, format!("{}: {}", self.kernel, self.__str__()));
+        raised.value(py).setattr("line", line)?;
+        Err(raised)
+    }
+
+    fn __str__(&self) -> String {
+        let LaunchCounts { blocks, warps, warp_instructions, loads, stores, atomics, .. } =
+            &self.counts;
+        let mut lines = vec![format!(
+            "{blocks} blocks, {warps} warps: {warp_instructions} warp instructions, among them {loads} loads, \
+             {stores} stores, {atomics} atomics"
+        )];
+        lines.extend(self.skipped.iter().map(|SkippedInstruction { line, count, text }| {
+            format!("line {line}: not executed, {count} times: {}", visible(text))
+        }));
+        let mut shown = BTreeMap::new();
+        for fault in &self.faults {
+            let count: &mut usize = shown.entry(fault.line).or_default();
+            *count += 1;
+            // Many threads usually have the same fault.
+            if *count <= SHOWN {
+                lines.push(fault.__str__());
+            }
+        }
+        lines.extend(self.unknown.iter().map(UnknownBytes::__str__));
+        lines.push(self.findings());
+        lines.join("\n")
+    }
+
+    fn __repr__(&self) -> String {
+        let LaunchCounts { blocks, warps, warp_instructions, .. } = &self.counts;
+        let (kernel, findings) = (visible(&self.kernel), self.findings());
+        format!(
+            "Launch('{kernel}', {blocks} blocks, {warps} warps, {warp_instructions} warp instructions, {findings})"
+        )
+    }
+
+    fn _repr_html_(&self) -> String {
+        let [printed, text] = [&self.printed, &self.__str__()].map(|text| match &**text {
+            "" => String::new(),
+            text => format!("<pre>{}</pre>", escaped_lines(text)),
+        });
+        printed + &text
+    }
+}
+
+/// The most faults of an instruction to write.
+const SHOWN: usize = 4;
+
+impl Launch {
+    /// The findings in words. No findings say what was looked for.
+    fn findings(&self) -> String {
+        let mut found = self.verdict.clone();
+        if !self.skipped.is_empty() {
+            found += &format!("; {} not executed", self.skipped.len());
+        }
+        if !self.unknown.is_empty() {
+            found += &format!("; {} with unknown bytes", self.unknown.len());
+        }
+        if let Some(block) = self.only_block {
+            found += &format!("; only block {block:?} was run");
+        }
+        found
     }
 }
 
@@ -305,21 +372,6 @@ struct Ended {
 /// A variable of the module after a launch: the name, the bytes, and the reason why some are unknown.
 type Variable = (String, Vec<u8>, Option<String>);
 
-/// The counts, the number of faults and a line about them, the recorded faults, the skipped instructions, the unknown
-/// bytes, the variables, the printed text, the counts of the accesses, and the trace.
-type Launched = (
-    LaunchCounts,
-    u64,
-    String,
-    Vec<KernelFault>,
-    Vec<SkippedInstruction>,
-    Vec<UnknownBytes>,
-    Vec<(String, Py<PyBytes>, Option<String>)>,
-    Py<PyBytes>,
-    Replayed,
-    Option<Trace>,
-);
-
 /// The options of a launch, except for the launch itself.
 struct Asked {
     variables: Vec<(String, Vec<u8>)>,
@@ -331,9 +383,9 @@ struct Asked {
 #[pymethods]
 impl PtxKernel {
     #[new]
-    #[pyo3(signature = (module, name))]
-    fn new(py: Python<'_>, module: &Bound<'_, PyAny>, name: Option<&str>) -> PyResult<Self> {
-        let text = Text::new(module)?;
+    #[pyo3(signature = (module, name = None))]
+    fn new(py: Python<'_>, module: PtxModule<'_>, name: Option<&str>) -> PyResult<Self> {
+        let text = Text::new(&module.0)?;
         let found = py.detach(|| {
             text.module(|module, _| {
                 let kernel = Kernel::chosen(module, name).map_err(|error| text.refused(&error))?;
@@ -365,21 +417,21 @@ impl PtxKernel {
         &self.text.name
     }
 
-    /// The parameters in order.
+    /// The parameters in order, each with its name, type and size in bytes.
     #[getter]
     fn parameters(&self) -> Vec<KernelParameter> {
         self.parameters.clone()
     }
 
-    /// The variables of the module in global and constant memory.
+    /// The `.global` and `.const` variables of the module, each with its name, type and size in bytes.
     #[getter]
-    fn variables(&self) -> Vec<KernelParameter> {
+    fn globals(&self) -> Vec<KernelParameter> {
         self.variables.clone()
     }
 
     /// Launches the kernel. An argument is the bytes of a parameter, or a writeable array of bytes.
     #[allow(clippy::too_many_arguments, reason = "what `warpload.ptx.Kernel` passes on")]
-    #[pyo3(signature = (grid, block, only_block, arguments, variables, shared_bytes, steps, check, check_uninitialized, check_races, trace, dump_unknown))]
+    #[pyo3(name = "_launch", signature = (grid, block, only_block, arguments, variables, shared_bytes, steps, check, check_uninitialized, check_races, trace, dump_unknown))]
     fn launch(
         &self,
         py: Python<'_>,
@@ -395,7 +447,7 @@ impl PtxKernel {
         check_races: bool,
         trace: bool,
         dump_unknown: bool,
-    ) -> PyResult<Launched> {
+    ) -> PyResult<Launch> {
         let mut launch = KernelLaunch::new(grid, block).shared_bytes(shared_bytes);
         launch.only_block = only_block;
         launch.steps = steps.unwrap_or(launch.steps);
@@ -424,7 +476,7 @@ impl PtxKernel {
         let ended = wait(py, &shared, None, work)?;
         let ended = ended.map_err(|failure| failure.raise(py))?;
         self.is_legal.fetch_or(checks, Ordering::Relaxed);
-        let Ended { counts, fault_count, faults, skipped, memory, bases, trace, .. } = ended;
+        let Ended { memory, bases, .. } = &ended;
         let mut unknown = Vec::new();
         for (argument, array) in given {
             let Some(Argument::Pointer { buffer, offset }) = places.get(argument) else { continue };
@@ -453,26 +505,24 @@ impl PtxKernel {
             let cause = unknown.cause.to_string();
             Some(UnknownBytes { argument: None, name, bytes, first, cause })
         }));
-        let trace = trace.map(|trace| Trace::of(trace, self.text.name.clone().into()));
-        let variables = ended.variables.into_iter();
-        let variables = variables
-            .map(|(name, bytes, cause)| (name, PyBytes::new(py, &bytes).unbind(), cause))
-            .collect();
-        let printed = PyBytes::new(py, &ended.printed).unbind();
-        let Ended { verdict, summary, .. } = ended;
-        let replayed = Replayed::of_launch(py, summary, &self.text.name)?;
-        Ok((
-            counts,
-            fault_count,
-            verdict,
-            faults,
-            skipped,
+        let trace = ended.trace.map(|trace| Trace::of(trace, self.text.name.clone().into()));
+        let variables = ended.variables.iter();
+        let variables: Vec<_> =
+            variables.map(|(name, bytes, cause)| (name, PyBytes::new(py, bytes), cause)).collect();
+        Ok(Launch {
+            kernel: self.name.clone(),
+            counts: ended.counts,
+            fault_count: ended.fault_count,
+            faults: ended.faults,
+            skipped: ended.skipped,
             unknown,
-            variables,
-            printed,
-            replayed,
-            trace,
-        ))
+            globals: Globals::make(py, (variables, dump_unknown))?,
+            printed: String::from_utf8_lossy(&ended.printed).into_owned(),
+            verdict: ended.verdict,
+            only_block: only_block.map(Into::into),
+            replay: Py::new(py, Replay::of_launch(py, ended.summary, &self.text.name)?)?,
+            trace: trace.map(|trace| Py::new(py, trace)).transpose()?,
+        })
     }
 }
 

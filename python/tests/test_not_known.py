@@ -87,7 +87,7 @@ def test_arrays_that_share_memory_are_told_apart() -> None:
 def test_a_skipped_instruction_alone_is_a_finding() -> None:
     text = FETCH.replace("st.global.u32 [%rd2+4], %r1;", "").replace("st.global.u32 [lost], %r1;", "")
     launch = Kernel(text)(1, 1, (None, None, np.zeros(1)))
-    assert not launch.ok and launch.unknown == () and len(launch.skipped) == 1
+    assert not launch.ok and launch.unknown == [] and len(launch.skipped) == 1
     assert repr(launch).endswith("1 not executed)")
 
 
@@ -95,7 +95,7 @@ def test_a_register_that_was_never_written_is_a_finding() -> None:
     out = np.zeros(4, np.int32)
     with pytest.warns(UnknownWarning):
         launch = Kernel(FETCH.replace(TEX, "mov.u32 %r2, 5"))(1, 1, (None, out, np.zeros(1)))
-    assert not launch.ok and launch.skipped == ()
+    assert not launch.ok and launch.skipped == []
     assert [one.cause for one in launch.unknown] == ["nothing has written `%r1`"] * 2
 
 
