@@ -420,6 +420,19 @@ impl KernelFault {
         })
     }
 
+    /// Describes the fault in two lines: its place, what is wrong, and who executed `instruction`, which is the text of the
+    /// instruction.
+    #[must_use]
+    pub fn report(&self, instruction: &str) -> String {
+        let source = self.source().map_or(String::new(), |source| format!(" ({source})"));
+        let ([bx, by, bz], [x, y, z]) = (self.block, self.thread);
+        let (place, function) = (self.place(), &self.function);
+        format!(
+            "{place}{source}: {self}\n  in `{function}` by thread ({x}, {y}, {z}) of block ({bx}, {by}, {bz}): \
+             {instruction}"
+        )
+    }
+
     /// Returns the number, from 0, of the argument whose buffer is nearest to an out-of-bounds address; `None` if there is
     /// none, or another memory is nearer.
     #[must_use]

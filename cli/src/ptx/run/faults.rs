@@ -22,14 +22,7 @@ pub(super) fn show(result: &KernelResult, output: &mut Output) -> anyhow::Result
     for total in &result.fault_totals {
         let shown = by_total.remove(&(total.statement, total.kind)).unwrap_or_default();
         for fault in &shown {
-            let ([bx, by, bz], [x, y, z]) = (fault.block, fault.thread);
-            let source = fault.source().map_or(String::new(), |source| format!(" ({source})"));
-            output.line(format_args!(
-                "{}{source}: {fault}\n  in `{}` by thread ({x}, {y}, {z}) of block ({bx}, {by}, {bz}): {}",
-                fault.place(),
-                fault.function,
-                total.text
-            ))?;
+            output.line(fault.report(&total.text))?;
         }
         let more = total.count.saturating_sub(shown.len() as u64);
         if let (1.., Some(fault)) = (more, shown.first()) {
