@@ -342,7 +342,8 @@ pub(crate) fn conform(
         };
     }
     let jobs = 0..jobs.unwrap_or(1).max(1);
-    let shared = Arc::<Shared>::default();
+    let has_programs = examinee.is_some();
+    let shared = Arc::new(Shared { has_programs, ..Shared::default() });
     let interrupt = Arc::clone(&shared.interrupt);
     let Some(program) = examinee else {
         let executors = executor.unwrap_or(Executor("both")).list();

@@ -10,10 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use warpload::text::visible;
+use warpload::text::{visible, visible_lines};
 use warpload_ptx::Module;
 use warpload_ptx::machine::{
-    self, AllocationUse, DeviceMemory, Kernel, KernelError, KernelLaunch, LaunchTrace, LaunchWatch,
+    self, AllocationUse, DeviceMemory, Kernel, KernelError, KernelLaunch, KernelResult,
+    LaunchTrace, LaunchWatch,
 };
 use warpload_ptx::module::{Array, Declaration, StatementId};
 use warpload_replay::{LaunchCounter, Summary};
@@ -25,7 +26,7 @@ use crate::notebook::escaped_lines;
 use crate::ptx::Text;
 use crate::record::record;
 use crate::replay::Replay;
-use crate::trace::Trace;
+use crate::trace::{OpenTrace, Trace};
 use crate::waiting::{Shared, wait};
 
 /// A kernel, with the text of its module. `warpload.ptx.Kernel` converts arguments for it.
@@ -106,6 +107,8 @@ KernelFault in "warpload.ptx" {
     message: String,
     /// The line of the instruction in the module, from 1.
     line: u32,
+    /// The text of `str()`: the place, what is wrong, and who executed the instruction.
+    report: String,
     /// The instruction.
     instruction: String,
     /// The function that contains the instruction.
@@ -134,21 +137,8 @@ repr |this| format!(
     this.kind.0, this.line, this.block, this.thread, this.address
 );
 {
-    fn __str__(&self) -> String {
-        let source = match (&self.source_file, self.source_line) {
-            (Some(file), Some(line)) => format!(" ({}:{line})", visible(file)),
-            (None, Some(line)) => format!(" (source line {line})"),
-            (_, None) => String::new(),
-        };
-        format!(
-            "line {}{source}: {}\n  in `{}` by thread {:?} of block {:?}: {}",
-            self.line,
-            visible(&self.message),
-            self.function,
-            self.thread,
-            self.block,
-            visible(&self.instruction)
-        )
+    fn __str__(&self) -> &str {
+        &self.report
     }
 }
 }
@@ -158,6 +148,7 @@ impl KernelFault {
         Self {
             kind: KernelFaultKind(fault.kind.name()),
             message: fault.to_string(),
+            report: visible_lines(&fault.report(&instruction)).into_owned(),
             line: fault.line,
             instruction,
             function: fault.function.to_string(),
@@ -240,8 +231,10 @@ pub(crate) struct Launch {
     globals: Globals,
     /// The text that `printf` has printed; its first MiB.
     printed: String,
-    /// A line about the faults, by kind; without faults, what was not checked.
+    /// The findings in a line: faults by kind, or else what was not checked, and what is not known.
     verdict: String,
+    /// The text of `str()`.
+    report: String,
     /// The index of the only block that was run; `None` if all of the grid were.
     only_block: Option<(u32, u32, u32)>,
     /// Sectors, bank conflicts and other counts of each instruction, except for loads of parameters.
@@ -249,7 +242,7 @@ pub(crate) struct Launch {
     replay: Py<Replay>,
     /// The accesses that `replay` counts, with their values; `None` unless the launch had `trace=True`. Its program
     /// counters are places in the module's text, in bytes.
-    trace: Option<Py<Trace>>,
+    trace: Option<OpenTrace>,
 }
 
 #[pymethods]
@@ -273,70 +266,64 @@ impl Launch {
         }
         let lines = self.faults.iter().map(|fault| fault.line);
         let line = lines.chain(self.skipped.iter().map(|skipped| skipped.line)).next();
-        let raised = error(py, ErrorKind::Fault, format!("{}: {}", self.kernel, self.__str__()));
+        let raised = error(py, ErrorKind::Fault, format!("{}: {}", self.kernel, self.report));
         raised.value(py).setattr("line", line)?;
         Err(raised)
     }
 
-    fn __str__(&self) -> String {
-        let LaunchCounts { blocks, warps, warp_instructions, loads, stores, atomics, .. } =
-            &self.counts;
-        let mut lines = vec![format!(
-            "{blocks} blocks, {warps} warps: {warp_instructions} warp instructions, among them {loads} loads, \
-             {stores} stores, {atomics} atomics"
-        )];
-        lines.extend(self.skipped.iter().map(|SkippedInstruction { line, count, text }| {
-            format!("line {line}: not executed, {count} times: {}", visible(text))
-        }));
-        let mut shown = BTreeMap::new();
-        for fault in &self.faults {
-            let count: &mut usize = shown.entry(fault.line).or_default();
-            *count += 1;
-            // Many threads usually have the same fault.
-            if *count <= SHOWN {
-                lines.push(fault.__str__());
-            }
-        }
-        lines.extend(self.unknown.iter().map(UnknownBytes::__str__));
-        lines.push(self.findings());
-        lines.join("\n")
+    fn __str__(&self) -> &str {
+        &self.report
     }
 
     fn __repr__(&self) -> String {
         let LaunchCounts { blocks, warps, warp_instructions, .. } = &self.counts;
-        let (kernel, findings) = (visible(&self.kernel), self.findings());
+        let (kernel, verdict) = (visible(&self.kernel), &self.verdict);
         format!(
-            "Launch('{kernel}', {blocks} blocks, {warps} warps, {warp_instructions} warp instructions, {findings})"
+            "Launch('{kernel}', {blocks} blocks, {warps} warps, {warp_instructions} warp instructions, {verdict})"
         )
     }
 
     fn _repr_html_(&self) -> String {
-        let [printed, text] = [&self.printed, &self.__str__()].map(|text| match &**text {
-            "" => String::new(),
-            text => format!("<pre>{}</pre>", escaped_lines(text)),
-        });
-        printed + &text
+        let texts = [&self.printed, &self.report].into_iter().filter(|text| !text.is_empty());
+        texts.map(|text| format!("<pre>{}</pre>", escaped_lines(text))).collect()
     }
 }
 
-/// The most faults of an instruction to write.
+/// The most faults of an instruction in the report.
 const SHOWN: usize = 4;
 
-impl Launch {
-    /// The findings in words. No findings say what was looked for.
-    fn findings(&self) -> String {
-        let mut found = self.verdict.clone();
-        if !self.skipped.is_empty() {
-            found += &format!("; {} not executed", self.skipped.len());
+/// Returns the findings in a line, which says what was looked for if there are none, and the text of a launch.
+fn report(
+    result: &KernelResult,
+    faults: &[KernelFault],
+    unknown: &[UnknownBytes],
+    only_block: Option<[u32; 3]>,
+) -> (String, String) {
+    let mut verdict = result.verdict();
+    for (count, what) in
+        [(result.skipped.len(), "not executed"), (unknown.len(), "with unknown bytes")]
+    {
+        if count > 0 {
+            verdict += &format!("; {count} {what}");
         }
-        if !self.unknown.is_empty() {
-            found += &format!("; {} with unknown bytes", self.unknown.len());
-        }
-        if let Some(block) = self.only_block {
-            found += &format!("; only block {block:?} was run");
-        }
-        found
     }
+    if let Some([x, y, z]) = only_block {
+        verdict += &format!("; only block ({x}, {y}, {z}) was run");
+    }
+    let mut lines = vec![result.counts.to_string()];
+    lines.extend(result.skipped.iter().map(ToString::to_string));
+    let mut shown = BTreeMap::new();
+    for fault in faults {
+        let count: &mut usize = shown.entry(fault.line).or_default();
+        *count += 1;
+        // Many threads usually have the same fault.
+        if *count <= SHOWN {
+            lines.push(fault.report.clone());
+        }
+    }
+    lines.extend(unknown.iter().map(UnknownBytes::__str__));
+    lines.push(verdict.clone());
+    (verdict, visible_lines(&lines.join("\n")).into_owned())
 }
 
 /// A parameter: its bytes, or a pointer, as the number of a buffer and an offset in bytes.
@@ -354,14 +341,9 @@ struct Buffer {
 
 /// The results of a launch.
 struct Ended {
-    counts: LaunchCounts,
-    fault_count: u64,
+    result: KernelResult,
     faults: Vec<KernelFault>,
-    skipped: Vec<SkippedInstruction>,
-    verdict: String,
-    unknown: Vec<machine::UnknownBytes>,
     variables: Vec<Variable>,
-    printed: Vec<u8>,
     memory: DeviceMemory,
     /// The address of each buffer.
     bases: Vec<u64>,
@@ -476,14 +458,14 @@ impl PtxKernel {
         let ended = wait(py, &shared, None, work)?;
         let ended = ended.map_err(|failure| failure.raise(py))?;
         self.is_legal.fetch_or(checks, Ordering::Relaxed);
-        let Ended { memory, bases, .. } = &ended;
+        let Ended { result, faults, variables, memory, bases, summary, trace } = ended;
         let mut unknown = Vec::new();
         for (argument, array) in given {
             let Some(Argument::Pointer { buffer, offset }) = places.get(argument) else { continue };
             let base = bases.get(*buffer).copied().unwrap_or_default();
             let part = *offset..*offset + array.len();
             if let Some((bytes, first)) = memory.unknown_in(base, part) {
-                let of_buffer = ended.unknown.iter().find(|unknown| unknown.base == base);
+                let of_buffer = result.unknown.iter().find(|unknown| unknown.base == base);
                 let cause = of_buffer.map_or(String::new(), |unknown| unknown.cause.to_string());
                 let name = self.parameters.get(argument).map(|parameter| parameter.name.clone());
                 let name = name.unwrap_or_default();
@@ -499,29 +481,38 @@ impl PtxKernel {
                 array.copy_from_slice(bytes);
             }
         }
-        unknown.extend(ended.unknown.into_iter().filter_map(|unknown| {
-            let AllocationUse::Variable(name) = unknown.purpose else { return None };
+        unknown.extend(result.unknown.iter().filter_map(|unknown| {
+            let AllocationUse::Variable(name) = &unknown.purpose else { return None };
+            let name = name.clone();
             let (bytes, first) = (unknown.bytes, unknown.first);
             let cause = unknown.cause.to_string();
             Some(UnknownBytes { argument: None, name, bytes, first, cause })
         }));
-        let trace = ended.trace.map(|trace| Trace::of(trace, self.text.name.clone().into()));
-        let variables = ended.variables.iter();
-        let variables: Vec<_> =
-            variables.map(|(name, bytes, cause)| (name, PyBytes::new(py, bytes), cause)).collect();
+        let trace = trace.map(|trace| Trace::of(trace, self.text.name.clone().into()));
+        let variables: Vec<_> = variables
+            .iter()
+            .map(|(name, bytes, cause)| (name, PyBytes::new(py, bytes), cause))
+            .collect();
+        let (verdict, report) = report(&result, &faults, &unknown, only_block);
+        let skipped = result.skipped.into_iter().map(|skipped| SkippedInstruction {
+            line: skipped.line,
+            text: skipped.text,
+            count: skipped.count,
+        });
         Ok(Launch {
             kernel: self.name.clone(),
-            counts: ended.counts,
-            fault_count: ended.fault_count,
-            faults: ended.faults,
-            skipped: ended.skipped,
+            counts: LaunchCounts::new(result.counts),
+            fault_count: result.fault_count,
+            faults,
+            skipped: skipped.collect(),
             unknown,
             globals: Globals::make(py, (variables, dump_unknown))?,
-            printed: String::from_utf8_lossy(&ended.printed).into_owned(),
-            verdict: ended.verdict,
+            printed: String::from_utf8_lossy(&result.printed).into_owned(),
+            verdict,
+            report,
             only_block: only_block.map(Into::into),
-            replay: Py::new(py, Replay::of_launch(py, ended.summary, &self.text.name)?)?,
-            trace: trace.map(|trace| Py::new(py, trace)).transpose()?,
+            replay: Py::new(py, Replay::of_launch(py, summary, &self.text.name)?)?,
+            trace: trace.map(|trace| OpenTrace::new(py, trace)).transpose()?,
         })
     }
 }
@@ -534,8 +525,7 @@ impl Text {
             KernelError::Steps { line, result, .. } => {
                 // A launch that does not end has often gone wrong before.
                 for skipped in &result.skipped {
-                    let machine::SkippedInstruction { line, count, text, .. } = skipped;
-                    message += &format!("\nline {line}: not executed, {count} times: {text}");
+                    message += &format!("\n{skipped}");
                 }
                 if let Some(fault) = result.faults.first() {
                     let (count, line) = (result.fault_count, fault.line);
@@ -646,25 +636,14 @@ fn run(
             let found = module.statements().get(statement.index());
             found.map_or(String::new(), |found| module.statement(found.span, lines).text)
         };
-        let verdict = result.verdict();
-        let skipped = result.skipped.into_iter().map(|skipped| SkippedInstruction {
-            line: skipped.line,
-            text: skipped.text,
-            count: skipped.count,
-        });
         let faults = &result.faults;
         Ok(Ended {
-            counts: LaunchCounts::new(result.counts),
-            fault_count: result.fault_count,
             faults: faults
                 .iter()
                 .map(|one| KernelFault::new(one, written(one.statement)))
                 .collect(),
-            skipped: skipped.collect(),
-            verdict,
             variables: variables(&kernel, &memory, &result.unknown),
-            unknown: result.unknown,
-            printed: result.printed,
+            result,
             memory,
             bases,
             summary,

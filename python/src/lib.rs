@@ -55,8 +55,7 @@ mod _native {
     use crate::outcome::{LaneFault, Outcome, WarpFault};
     #[pymodule_export]
     use crate::ptx::{
-        Check, CheckedLoad, Lowered, LoweredLoad, Ran, RanLoad, Violation, check_ptx, lower_ptx,
-        run_ptx,
+        Check, CheckedLoad, LoweredLoad, RanLoad, Violation, check_ptx, lower_ptx, run_ptx,
     };
     #[pymodule_export]
     use crate::replay::{Comparison, Replay, compare, merge, replay_arguments};

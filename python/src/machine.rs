@@ -80,18 +80,6 @@ impl Machine {
         })
     }
 
-    /// Executes an instruction, or the text of an SM 5.x instruction: see :func:`execute`.
-    #[pyo3(signature = (instruction: "Instruction | str", warp, *, executor = literals::Executor("fast")))]
-    fn execute(
-        &self,
-        py: Python<'_>,
-        instruction: &Bound<'_, PyAny>,
-        warp: &mut Warp,
-        executor: literals::Executor,
-    ) -> PyResult<Outcome> {
-        execute(py, instruction, self, warp, executor)
-    }
-
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         Ok(format!(
             "Machine({}, register_limit={}, misaligned='{}')",
@@ -116,7 +104,7 @@ impl Machine {
     }
 }
 
-/// Executes a load: changes the registers of `warp`, and returns the outcome. With `executor="both"`, both executors
+/// Executes an instruction, or the text of an SM 5.x load: changes the registers of `warp`, and returns the outcome. With `executor="both"`, both executors
 /// have to agree.
 #[pyfunction]
 #[pyo3(signature = (instruction: "Instruction | str", machine, warp, *, executor = literals::Executor("fast")))]

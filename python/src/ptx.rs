@@ -190,85 +190,48 @@ pickled CheckedLoad in "warpload.ptx" {
 }
 }
 
-/// Defines the results of a module: a sequence of results of loads.
-macro_rules! results {
-    (
-        $(#[$meta:meta])*
-        $name:ident of $load:ident {
-            $($(#[$doc:meta])* $field:ident: $type:ty,)*
-        }
-        $(repr $repr:expr;)?
-        $({ $($methods:tt)* })?
-    ) => {record! {
-        $(#[$meta])*
-        pickled $name in "warpload.ptx" {
-            /// The file of the module, `<text>` if it was given as text.
-            file: String,
-            /// The loads, in the order of the text. The object is a sequence of them, too.
-            results: Vec<$load>,
-            $($(#[$doc])* $field: $type,)*
-        }
-        $(repr $repr;)?
-        {
-            fn __len__(&self) -> usize {
-                self.results.len()
-            }
-
-            fn __getitem__(&self, index: isize) -> PyResult<$load> {
-                let of_end = if index < 0 { self.results.len() } else { 0 };
-                let found = of_end.checked_add_signed(index).and_then(|at| self.results.get(at));
-                found.cloned().ok_or_else(|| PyIndexError::new_err("no load with that index"))
-            }
-
-            fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Iter<'py, $load>> {
-                Iter::new(py, self.results.clone())
-            }
-
-            $($($methods)*)?
-        }
-    }};
+record! {
+/// The loads of a module, as a sequence. True if all are legal.
+pickled Check in "warpload.ptx" {
+    /// The file of the module, `<text>` if it was given as text.
+    file: String,
+    /// Whether all are legal.
+    accept: bool,
+    /// The loads, in the order of the text.
+    results: Vec<CheckedLoad>,
+    /// The errors, as the command draws them.
+    drawing: String,
 }
-
-results! {
-    /// The loads of a module. True if all are legal.
-    Check of CheckedLoad {
-        /// Whether all are legal.
-        accept: bool,
-        /// The errors, as the command draws them.
-        drawing: String,
+repr |this| {
+    let legal = this.results.iter().filter(|load| load.accept).count();
+    format!("Check('{}', {legal} of {} loads legal)", visible(&this.file), this.results.len())
+};
+{
+    fn __bool__(&self) -> bool {
+        self.accept
     }
-    repr |this| {
-        let legal = this.results.iter().filter(|load| load.accept).count();
-        format!("Check('{}', {legal} of {} loads legal)", visible(&this.file), this.results.len())
-    };
-    {
-        fn __bool__(&self) -> bool {
-            self.accept
-        }
 
-        fn __str__(&self) -> String {
-            match &*self.drawing {
-                "" => format!("{} loads, all legal", self.results.len()),
-                drawing => drawing.to_owned(),
-            }
+    fn __len__(&self) -> usize {
+        self.results.len()
+    }
+
+    fn __getitem__(&self, index: isize) -> PyResult<CheckedLoad> {
+        let of_end = if index < 0 { self.results.len() } else { 0 };
+        let found = of_end.checked_add_signed(index).and_then(|at| self.results.get(at));
+        found.cloned().ok_or_else(|| PyIndexError::new_err("no load with that index"))
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Iter<'py, CheckedLoad>> {
+        Iter::new(py, self.results.clone())
+    }
+
+    fn __str__(&self) -> String {
+        match &*self.drawing {
+            "" => format!("{} loads, all legal", self.results.len()),
+            drawing => drawing.to_owned(),
         }
     }
 }
-
-results! {
-    /// The loads of a module, lowered to SM 5.x.
-    Lowered of LoweredLoad {}
-    {
-        fn __str__(&self) -> String {
-            let texts: Vec<String> = self.results.iter().map(LoweredLoad::__str__).collect();
-            texts.join("\n")
-        }
-    }
-}
-
-results! {
-    /// The loads of a function, and the outcome of executing them.
-    Ran of RanLoad {}
 }
 
 /// Checks the loads of a module.
@@ -359,7 +322,11 @@ pickled LoweredLoad in "warpload.ptx" {
 /// Lowers the loads of a module to SM 5.x. `level` is the optimization level, 0 to 3, like `-O` of ptxas.
 #[pyfunction]
 #[pyo3(signature = (module, *, level = 3))]
-pub(crate) fn lower_ptx(py: Python<'_>, module: PtxModule<'_>, level: u8) -> PyResult<Lowered> {
+pub(crate) fn lower_ptx(
+    py: Python<'_>,
+    module: PtxModule<'_>,
+    level: u8,
+) -> PyResult<Vec<LoweredLoad>> {
     let level = match level {
         0 => OptimizationLevel::O0,
         1 => OptimizationLevel::O1,
@@ -384,7 +351,7 @@ pub(crate) fn lower_ptx(py: Python<'_>, module: PtxModule<'_>, level: u8) -> PyR
                     error: result.err(),
                 })
             });
-            Ok(Lowered { file: text.name.clone(), results: loads.collect() })
+            Ok(loads.collect())
         })
     });
     lowered.map_err(|failure| failure.raise(py))
@@ -480,7 +447,7 @@ pub(crate) fn run_ptx(
     tensor_memory: Option<TensorContents<'_>>,
     warp: u32,
     lane_mode: LaneMode,
-) -> PyResult<Ran> {
+) -> PyResult<Vec<RanLoad>> {
     let text = Text::new(&module.0)?;
     let mut launch = Launch::default();
     launch.function = function;
@@ -515,7 +482,7 @@ pub(crate) fn run_ptx(
                 Ok::<_, std::convert::Infallible>(())
             });
             match each {
-                Ok(()) => Ok(Ran { file: text.name.clone(), results }),
+                Ok(()) => Ok(results),
             }
         })
     });

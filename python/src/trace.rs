@@ -1,11 +1,14 @@
 //! [`Trace`]: an open trace, its accesses and its replay.
 
+use std::convert::Infallible;
 use std::ffi::{CString, OsString};
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
+#[cfg(feature = "stubs")]
+use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyTuple};
 use warpload::memory::Memory as Bytes;
@@ -269,7 +272,7 @@ pub(crate) fn import_(
     output: PathBuf,
     compression: &str,
     threads: Option<NonZero<usize>>,
-) -> PyResult<Trace> {
+) -> PyResult<OpenTrace> {
     let compression = compression
         .parse()
         .map_err(|wrong| error(py, ErrorKind::Argument, format_args!("compression: {wrong}")))?;
@@ -278,7 +281,42 @@ pub(crate) fn import_(
     let to = output.clone();
     let work = move || import_to(&source, &to, compression, threads, &interrupts.interrupt);
     wait(py, &shared, None, work)?.map_err(|failure| failure.raise(py))?;
-    Trace::new(py, output, false, None, false)
+    OpenTrace::new(py, Trace::new(py, output, false, None, false)?)
+}
+
+/// A trace that is returned. Stubs name `warpload.Trace`, whose methods name their options.
+pub(crate) struct OpenTrace(Py<Trace>);
+
+impl OpenTrace {
+    pub(crate) fn new(py: Python<'_>, trace: Trace) -> PyResult<Self> {
+        Py::new(py, trace).map(Self)
+    }
+}
+
+impl<'py> IntoPyObject<'py> for OpenTrace {
+    type Target = Trace;
+    type Output = Bound<'py, Trace>;
+    type Error = Infallible;
+
+    #[cfg(feature = "stubs")]
+    const OUTPUT_TYPE: PyStaticExpr = pyo3::type_hint_identifier!("warpload._trace", "Trace");
+
+    fn into_pyobject(self, py: Python<'py>) -> Result<Self::Output, Infallible> {
+        Ok(self.0.into_bound(py))
+    }
+}
+
+impl<'py> IntoPyObject<'py> for &OpenTrace {
+    type Target = Trace;
+    type Output = Bound<'py, Trace>;
+    type Error = Infallible;
+
+    #[cfg(feature = "stubs")]
+    const OUTPUT_TYPE: PyStaticExpr = OpenTrace::OUTPUT_TYPE;
+
+    fn into_pyobject(self, py: Python<'py>) -> Result<Self::Output, Infallible> {
+        Ok(self.0.bind(py).clone())
+    }
 }
 
 /// The options of a replay, and the memory among them.

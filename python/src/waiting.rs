@@ -20,6 +20,8 @@ pub(crate) struct Shared {
     pub(crate) done: AtomicU64,
     /// Whether the work should stop.
     pub(crate) interrupt: Arc<AtomicBool>,
+    /// Whether the work starts programs, which an exception ends.
+    pub(crate) has_programs: bool,
 }
 
 /// Does `work` on a thread of its own, and meanwhile handles signals and reports progress.
@@ -74,7 +76,7 @@ pub(crate) fn wait<T: Send + 'static>(
                 }
             }
             // Again each time, because the work can start one before it sees the interrupt.
-            if raised.is_err() && RUNS.load(Ordering::Relaxed) == 1 {
+            if raised.is_err() && shared.has_programs && RUNS.load(Ordering::Relaxed) == 1 {
                 end_programs(&|| ());
             }
             if !waits {
@@ -87,7 +89,7 @@ pub(crate) fn wait<T: Send + 'static>(
     })
 }
 
-/// How many calls of this process wait for programs that they have started.
+/// How many calls of this process wait for work that starts programs.
 static RUNS: AtomicUsize = AtomicUsize::new(0);
 
 /// Calls `wait` with work that starts programs. An exception in it ends them at once, unless another thread has programs,

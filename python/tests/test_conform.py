@@ -259,7 +259,7 @@ def test_vectors_are_those_of_the_command(command) -> None:
 def test_a_vector_is_executed_by_hand(suite) -> None:
     for vector in vectors.read(suite / "execute" / "ldg-sm90.jsonl"):
         warp = vector.warp
-        outcome = vector.machine.execute(vector.instruction, warp)
+        outcome = wl.execute(vector.instruction, vector.machine, warp)
         final = vector.to_dict()["final"]
         for register, values in final["registers"].items():
             assert [hex(value) for value in warp[int(register[1:])].tolist()] == values

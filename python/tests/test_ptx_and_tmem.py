@@ -139,8 +139,8 @@ def test_results_are_values_that_are_pickled(data) -> None:
     module = data / "ptx" / "run.ptx"
     results = [
         ptx.check(data / "ptx" / "illegal.ptx"),
-        ptx.lower(data / "ptx" / "legal.ptx"),
-        ptx.run(module, parameters={"in": 0x80000000}),
+        ptx.lower(data / "ptx" / "legal.ptx")[0],
+        ptx.run(module, parameters={"in": 0x80000000})[0],
         tmem.run("tcgen05.ld.sync.aligned.32x32b.x2.b32 {r0, r1}, [taddr];"),
         tmem.map("16x256b", 4).cells[0],
     ]

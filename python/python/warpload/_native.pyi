@@ -12,9 +12,10 @@ from typing import Any, Final, SupportsFloat, SupportsIndex, final
 from typing_extensions import disjoint_base
 from warpload._kernel import Globals
 from warpload._summary import Summary
+from warpload._trace import Trace as Trace2
 from warpload._types import ByteSource, Contents, Dictionary, Examinee, Executor, FailureKind, Family, InstructionSpace, KernelFaultKind, LaneFaultKind, LaneMode, LaneSpace, Misaligned, NamedValues, Numbers, PtxModule, Replays, Suite, SummaryJson, TensorContents, UniformPath, WarpFaultKind, WordArray
 
-__all__ = ["__version__", "Address", "CaseFailure", "Cell", "Check", "CheckedLoad", "Comparison", "Conformance", "Control", "DecodedWords", "Explanation", "Field", "Flag", "FlagCounts", "Instruction", "KernelFault", "KernelParameter", "LaneFault", "Launch", "LaunchCounts", "Load", "Loaded", "Lowered", "LoweredLoad", "Machine", "Map", "Memory", "Outcome", "PtxKernel", "Ran", "RanLoad", "Replay", "SkippedInstruction", "Table", "Trace", "UnknownBytes", "Vector", "Violation", "Warp", "WarpFault", "check_ptx", "compare", "conform", "decode", "decode_array", "decode_file", "encode", "execute", "explain", "generate_vectors", "import_", "lower_ptx", "merge", "read_vectors", "replay_arguments", "run", "run_ptx", "run_tensor_load", "survive_forks", "tensor_map", "vector_flags", "vector_instructions", "write_vectors"]
+__all__ = ["__version__", "Address", "CaseFailure", "Cell", "Check", "CheckedLoad", "Comparison", "Conformance", "Control", "DecodedWords", "Explanation", "Field", "Flag", "FlagCounts", "Instruction", "KernelFault", "KernelParameter", "LaneFault", "Launch", "LaunchCounts", "Load", "Loaded", "LoweredLoad", "Machine", "Map", "Memory", "Outcome", "PtxKernel", "RanLoad", "Replay", "SkippedInstruction", "Table", "Trace", "UnknownBytes", "Vector", "Violation", "Warp", "WarpFault", "check_ptx", "compare", "conform", "decode", "decode_array", "decode_file", "encode", "execute", "explain", "generate_vectors", "import_", "lower_ptx", "merge", "read_vectors", "replay_arguments", "run", "run_ptx", "run_tensor_load", "survive_forks", "tensor_map", "vector_flags", "vector_instructions", "write_vectors"]
 
 __version__: Final[str]
 
@@ -131,7 +132,7 @@ class Cell:
 @final
 class Check:
     """
-    The loads of a module. True if all are legal.
+    The loads of a module, as a sequence. True if all are legal.
     """
     def __bool__(self, /) -> bool: ...
     def __eq__(self, value: object, /) -> bool: ...
@@ -140,7 +141,7 @@ class Check:
     def __iter__(self, /) -> Iterator[CheckedLoad]: ...
     def __len__(self, /) -> int: ...
     def __ne__(self, value: object, /) -> bool: ...
-    def __new__(cls, /, file: str, results: SupportsGetItem[int, CheckedLoad], accept: bool, drawing: str) -> Check: ...
+    def __new__(cls, /, file: str, accept: bool, results: SupportsGetItem[int, CheckedLoad], drawing: str) -> Check: ...
     def __reduce__(self, /) -> "tuple[object, ...]": ...
     def __repr__(self, /) -> str: ...
     def __str__(self, /) -> str: ...
@@ -162,7 +163,7 @@ class Check:
     @property
     def results(self, /) -> list[CheckedLoad]:
         """
-        The loads, in the order of the text. The object is a sequence of them, too.
+        The loads, in the order of the text.
         """
 
 @final
@@ -673,6 +674,11 @@ class KernelFault:
         A description of the fault.
         """
     @property
+    def report(self, /) -> str:
+        """
+        The text of `str()`: the place, what is wrong, and who executed the instruction.
+        """
+    @property
     def source_file(self, /) -> str | None:
         """
         The file of the source that `.loc` and `.file` name; `None` if the module does not name one.
@@ -826,13 +832,18 @@ class Launch:
         `launch.replay.rows` is a table, and `launch.replay.html("page.html")` writes a page.
         """
     @property
+    def report(self, /) -> str:
+        """
+        The text of `str()`.
+        """
+    @property
     def skipped(self, /) -> list[SkippedInstruction]:
         """
         The instructions that were skipped because they are not supported, such as texture instructions, in the order of
         the text.
         """
     @property
-    def trace(self, /) -> Trace | None:
+    def trace(self, /) -> Trace2 | None:
         """
         The accesses that `replay` counts, with their values; `None` unless the launch had `trace=True`. Its program
         counters are places in the module's text, in bytes.
@@ -846,7 +857,7 @@ class Launch:
     @property
     def verdict(self, /) -> str:
         """
-        A line about the faults, by kind; without faults, what was not checked.
+        The findings in a line: faults by kind, or else what was not checked, and what is not known.
         """
 
 @final
@@ -989,32 +1000,6 @@ class Loaded:
         """
 
 @final
-class Lowered:
-    """
-    The loads of a module, lowered to SM 5.x.
-    """
-    def __eq__(self, value: object, /) -> bool: ...
-    def __getitem__(self, index: SupportsIndex, /) -> LoweredLoad: ...
-    def __hash__(self, /) -> int: ...
-    def __iter__(self, /) -> Iterator[LoweredLoad]: ...
-    def __len__(self, /) -> int: ...
-    def __ne__(self, value: object, /) -> bool: ...
-    def __new__(cls, /, file: str, results: SupportsGetItem[int, LoweredLoad]) -> Lowered: ...
-    def __reduce__(self, /) -> "tuple[object, ...]": ...
-    def __repr__(self, /) -> str: ...
-    def __str__(self, /) -> str: ...
-    @property
-    def file(self, /) -> str:
-        """
-        The file of the module, `<text>` if it was given as text.
-        """
-    @property
-    def results(self, /) -> list[LoweredLoad]:
-        """
-        The loads, in the order of the text. The object is a sequence of them, too.
-        """
-
-@final
 class LoweredLoad:
     """
     A load, lowered to SM 5.x.
@@ -1060,10 +1045,6 @@ class Machine:
     """
     def __new__(cls, /, memory: Memory, *, register_limit: SupportsIndex = 255, misaligned: Misaligned = ...) -> Machine: ...
     def __repr__(self, /) -> str: ...
-    def execute(self, /, instruction: "Instruction | str", warp: Warp, *, executor: Executor = ...) -> Outcome:
-        """
-        Executes an instruction, or the text of an SM 5.x instruction: see :func:`execute`.
-        """
     @property
     def memory(self, /) -> Memory:
         """
@@ -1226,31 +1207,6 @@ class PtxKernel:
     def parameters(self, /) -> list[KernelParameter]:
         """
         The parameters in order, each with its name, type and size in bytes.
-        """
-
-@final
-class Ran:
-    """
-    The loads of a function, and the outcome of executing them.
-    """
-    def __eq__(self, value: object, /) -> bool: ...
-    def __getitem__(self, index: SupportsIndex, /) -> RanLoad: ...
-    def __hash__(self, /) -> int: ...
-    def __iter__(self, /) -> Iterator[RanLoad]: ...
-    def __len__(self, /) -> int: ...
-    def __ne__(self, value: object, /) -> bool: ...
-    def __new__(cls, /, file: str, results: SupportsGetItem[int, RanLoad]) -> Ran: ...
-    def __reduce__(self, /) -> "tuple[object, ...]": ...
-    def __repr__(self, /) -> str: ...
-    @property
-    def file(self, /) -> str:
-        """
-        The file of the module, `<text>` if it was given as text.
-        """
-    @property
-    def results(self, /) -> list[RanLoad]:
-        """
-        The loads, in the order of the text. The object is a sequence of them, too.
         """
 
 @final
@@ -1846,7 +1802,7 @@ def encode(text: str, sm: "str | SupportsIndex" = ...) -> int:
 
 def execute(instruction: "Instruction | str", machine: Machine, warp: Warp, *, executor: Executor = ...) -> Outcome:
     """
-    Executes a load: changes the registers of `warp`, and returns the outcome. With `executor="both"`, both executors
+    Executes an instruction, or the text of an SM 5.x load: changes the registers of `warp`, and returns the outcome. With `executor="both"`, both executors
     have to agree.
     """
 
@@ -1884,7 +1840,7 @@ def generate_vectors(instruction: str, sm: "str | SupportsIndex" = ..., *, count
         If the SM has no such load, or the load never shows a flag (`kind` is `"argument"`).
     """
 
-def import_(source: str | PathLike[str], output: str | PathLike[str], *, compression: str = "zstd", threads: SupportsIndex | None = None) -> Trace:
+def import_(source: str | PathLike[str], output: str | PathLike[str], *, compression: str = "zstd", threads: SupportsIndex | None = None) -> Trace2:
     """
     Imports a trace of another tool as a binary trace, and opens that.
 
@@ -1906,7 +1862,7 @@ def import_(source: str | PathLike[str], output: str | PathLike[str], *, compres
         If the source is not a trace, with the line at fault, or the output cannot be written.
     """
 
-def lower_ptx(module: PtxModule, *, level: SupportsIndex = 3) -> Lowered:
+def lower_ptx(module: PtxModule, *, level: SupportsIndex = 3) -> list[LoweredLoad]:
     """
     Lowers the loads of a module to SM 5.x. `level` is the optimization level, 0 to 3, like `-O` of ptxas.
     """
@@ -1950,7 +1906,7 @@ def run(arguments: SupportsGetItem[int, str], *, stdout_is_closed: bool = False)
     the command that standard output was closed and its descriptor is something else by now.
     """
 
-def run_ptx(module: PtxModule, *, function: str | None = None, image: str | PathLike[str] | None = None, registers: NamedValues | None = None, parameters: NamedValues | None = None, places: NamedValues | None = None, active: SupportsIndex = ..., tensor_memory: TensorContents | None = None, warp: SupportsIndex = 0, lane_mode: LaneMode = ...) -> Ran:
+def run_ptx(module: PtxModule, *, function: str | None = None, image: str | PathLike[str] | None = None, registers: NamedValues | None = None, parameters: NamedValues | None = None, places: NamedValues | None = None, active: SupportsIndex = ..., tensor_memory: TensorContents | None = None, warp: SupportsIndex = 0, lane_mode: LaneMode = ...) -> list[RanLoad]:
     """
     Executes the loads of a function, in the order of the text.
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from . import _native
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing_extensions import Self, Unpack
 
     from ._types import AccessOptions, ReplayOptions
 
     class Trace(_native.Trace):  # type: ignore[misc]
-        __doc__ = _native.Trace.__doc__
+        def __enter__(self) -> Self: ...
 
         def accesses(  # type: ignore[override]
             self, *, values: bool | None = None, threads: int = 1, **options: Unpack[AccessOptions]
