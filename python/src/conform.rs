@@ -329,11 +329,11 @@ pub(crate) fn conform(
     let argument = |message: &str| error(py, ErrorKind::Argument, message);
     let examinee = examinee.map(|Examinee(examinee)| examinee);
     if examinee.is_some() && executor.is_some() {
-        return Err(argument("executor: only valid without an examinee"));
+        return Err(argument("executor: only valid without an examinee; leave one of them out"));
     }
     let function = examinee.as_ref().filter(|examinee| examinee.is_callable());
     if timeout.is_some() && (examinee.is_none() || function.is_some()) {
-        return Err(argument("timeout: only valid with a program"));
+        return Err(argument("timeout: only valid with a program; leave it out"));
     }
     if let Some(function) = function {
         return match jobs {
