@@ -21,7 +21,7 @@ def main(path: str) -> None:
                 "bytes": load.instruction.size,
                 "stall": load.control.stall if load.control else None,
             }
-            for load in wl.loads(path)
+            for load in wl.decode_file(path)
             if load.instruction is not None
         ]
     )

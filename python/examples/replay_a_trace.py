@@ -15,9 +15,9 @@ def main(source: str, page: str) -> None:
         trace = wl.import_(source, Path(folder) / "trace.wlt")
         print(f"{len(trace)} accesses")
         replay = trace.replay(fill="address")
-    known = replay.loads.global_
-    print(f"{known.sectors.sum} sectors, {known.ideal_sectors} would do; digest {replay.digest}")
-    rows = replay.to_polars()
+    known = replay.summary.loads.global_
+    print(f"{known.sectors.sum} sectors, {known.ideal_sectors} would do; digest {replay.summary.digest}")
+    rows = replay.rows.to_polars()
     loads = rows.filter(rows["kind"] == "load")
     waste = loads.select("pc", "opcode", excess=loads["global_sectors_sum"] - loads["global_ideal_sectors"])
     for pc, opcode, excess in waste.sort("excess", descending=True, nulls_last=True).head(3).iter_rows():

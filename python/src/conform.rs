@@ -24,16 +24,16 @@ use warpload_suite::tally::{CaseCounts, CaseSummary, CaseTally, FlagCounts as Fl
 
 use crate::error::{ErrorKind, Failure, error};
 use crate::literals::{Examinee, Executor, FailureKind, Family, Suite};
-use crate::notebook::escaped;
+use crate::notebook::{escaped, html_table};
 use crate::objects::text_objects;
 use crate::open::{Holding, open_trace, read_file};
 use crate::options::json_text;
-use crate::waiting::{Shared, wait};
+use crate::record::record;
+use crate::waiting::{Shared, ending_programs, wait};
 
+record! {
 /// A failed case: its answer differs from the expected one, or is missing.
-#[pyclass(frozen, eq, get_all, module = "warpload")]
-#[derive(Clone, PartialEq)]
-pub(crate) struct CaseFailure {
+CaseFailure in "warpload" {
     /// The file of the case.
     file: String,
     /// The line in the file, from 1.
@@ -51,9 +51,12 @@ pub(crate) struct CaseFailure {
     /// The end of the standard error of a program that gave no answer, or of the traceback of a function that raised.
     stderr: Vec<String>,
 }
-
-#[pymethods]
-impl CaseFailure {
+repr |this| {
+    let id = this.id.as_deref().unwrap_or("-");
+    let first = this.differences.first().map_or("", String::as_str);
+    format!("CaseFailure({}: {})", visible(id), visible(first))
+};
+{
     fn __str__(&self) -> String {
         // An examinee's answers and exceptions are not ours, and a terminal obeys control characters.
         let title = visible(self.id.as_deref().unwrap_or("a case"));
@@ -61,12 +64,7 @@ impl CaseFailure {
         let lines: String = lines.map(|line| format!("\n  {}", visible(line))).collect();
         format!("{}:{}: {title}{lines}", visible(&self.file), self.line)
     }
-
-    fn __repr__(&self) -> String {
-        let id = self.id.as_deref().unwrap_or("-");
-        let first = self.differences.first().map_or("", String::as_str);
-        format!("CaseFailure({}: {})", visible(id), visible(first))
-    }
+}
 }
 
 /// Outcomes of the cases that have one flag.
@@ -137,27 +135,19 @@ impl Conformance {
     }
 
     fn _repr_html_(&self) -> String {
-        let cell = |text: &str| format!("<td style=\"text-align:left\">{}</td>", escaped(text));
         let row = |row: &FlagCounts| {
             let [passed, failed, skipped] =
-                [row.passed, row.failed, row.skipped].map(|count| format!("<td>{count}</td>"));
-            let explains = format!("<td>{:.0}%</td>", 100.0 * row.explains);
-            let names = cell(row.family.0) + &cell(&row.flag);
-            format!("<tr>{names}{passed}{failed}{skipped}{explains}</tr>")
+                [row.passed, row.failed, row.skipped].map(|count| count.to_string());
+            let explains = format!("{:.0}%", 100.0 * row.explains);
+            [escaped(row.family.0), escaped(&row.flag), passed, failed, skipped, explains]
         };
-        let failing = self.flags.iter().filter(|flag| flag.failed > 0).take(10);
-        let rows: String = failing.map(row).collect();
+        let mut failing = self.flags.iter().filter(|flag| flag.failed > 0).take(10).peekable();
         let sentences = self.explanations.iter();
         let sentences: String =
             sentences.map(|sentence| format!("<li>{}</li>", escaped(sentence))).collect();
         let heads = ["family", "flag", "passed", "failed", "skipped", "explains"];
-        let table = match rows.is_empty() {
-            true => String::new(),
-            false => format!(
-                "<table><thead><tr>{}</tr></thead><tbody>{rows}</tbody></table>",
-                heads.map(|head| format!("<th>{head}</th>")).concat()
-            ),
-        };
+        let is_empty = failing.peek().is_none();
+        let table = if is_empty { String::new() } else { html_table(heads, failing.map(row)) };
         format!("<p><strong>{}</strong></p><ul>{sentences}</ul>{table}", self.counts())
     }
 }
@@ -270,16 +260,21 @@ impl Exam {
 
 /// Checks an emulator against the conformance suite.
 ///
+/// Ctrl-C, SIGTERM and exceptions of other signal handlers end the program, and then this call. SIGTERM does so only on
+/// the main thread, because Python handles signals there.
+///
 /// Parameters
 /// ----------
 /// suite
 ///     A file of cases, one JSON object a line, or a folder of them, or several.
 /// examinee
 ///     The emulator: a function that takes a question, a `dict`, and returns the answer, a `dict`, or `None` for
-///     unsupported questions; a program with its arguments, as a list or as a text that is split as a shell does; or
-///     one of our own executors, `"fast"`, `"reference"`, or `"both"`, both of which must give the expected answer.
-///     docs/conformance.md has the questions and answers. If a function raises `NotImplementedError`, the case is
-///     skipped; any other exception fails the case.
+///     unsupported questions; or a program with its arguments, as a list or as a text that is split as a shell does.
+///     Without it, our own executors are asked. docs/conformance.md has the questions and answers. If a function raises
+///     `NotImplementedError`, the case is skipped; any other exception fails the case.
+/// executor
+///     Which of our own executors to ask: `"fast"`, `"reference"`, or `"both"`, each of which must give the expected
+///     answer. `"both"` by default.
 /// families
 ///     Only cases of these families; of all families if empty.
 /// flags
@@ -302,8 +297,9 @@ impl Exam {
 #[pyfunction]
 #[pyo3(signature = (
     suite,
-    examinee,
+    examinee = None,
     *,
+    executor = None,
     families = Vec::new(),
     flags = Vec::new(),
     skip_decisions = false,
@@ -315,7 +311,8 @@ impl Exam {
 pub(crate) fn conform(
     py: Python<'_>,
     suite: Suite<'_>,
-    examinee: Examinee<'_>,
+    examinee: Option<Examinee<'_>>,
+    executor: Option<Executor>,
     families: Vec<Family>,
     flags: Vec<String>,
     skip_decisions: bool,
@@ -323,57 +320,60 @@ pub(crate) fn conform(
     timeout: Option<f64>,
     failures: usize,
 ) -> PyResult<Conformance> {
-    let (Suite(suite), Examinee(examinee)) = (&suite, &examinee);
     let choice = CaseChoice {
         families: families.into_iter().map(|Family(name)| name.to_owned()).collect(),
         flags,
         skip_decisions: skip_decisions.then(|| "no public source decides".to_owned()),
     };
-    let exam = Exam { files: files(py, suite)?, choice, failures };
-    let argument = |message: String| error(py, ErrorKind::Argument, message);
-    let ours = executors(examinee);
-    if timeout.is_some() && (ours.is_some() || examinee.is_callable()) {
-        return Err(argument("timeout: only valid with a program".to_owned()));
+    let exam = Exam { files: files(py, &suite.0)?, choice, failures };
+    let argument = |message: &str| error(py, ErrorKind::Argument, message);
+    let examinee = examinee.map(|Examinee(examinee)| examinee);
+    if examinee.is_some() && executor.is_some() {
+        return Err(argument("executor: only valid without an examinee; leave one of them out"));
     }
-    if examinee.is_callable() {
+    let function = examinee.as_ref().filter(|examinee| examinee.is_callable());
+    if timeout.is_some() && (examinee.is_none() || function.is_some()) {
+        return Err(argument("timeout: only valid with a program; leave it out"));
+    }
+    if let Some(function) = function {
         return match jobs {
-            None | Some(1) => ask_function(&exam, examinee),
-            Some(_) => Err(argument("jobs: only this thread can call a function".to_owned())),
+            None | Some(1) => ask_function(&exam, function),
+            Some(_) => Err(argument("jobs: only this thread can call a function; leave it out")),
         };
     }
     let jobs = 0..jobs.unwrap_or(1).max(1);
-    let shared = Arc::<Shared>::default();
-    let interrupt = Arc::clone(&shared);
-    let work: Box<dyn FnOnce() -> Result<Conformance, Failure> + Send> = if let Some(executors) =
-        ours
-    {
+    let has_programs = examinee.is_some();
+    let shared = Arc::new(Shared { has_programs, ..Shared::default() });
+    let interrupt = Arc::clone(&shared.interrupt);
+    let Some(program) = examinee else {
+        let executors = executor.unwrap_or(Executor("both")).list();
         let function = |executor: &Ours| {
             let mut answerer = Answerer::new(*executor).opening(open);
             let answer = move |question: &str| Ok(Ok(families::answer(question, &mut answerer)));
             (executor.name(), answer)
         };
-        Box::new(move || {
+        let work = move || {
             let functions = || executors.iter().map(function).collect();
             let one = |_| FunctionExaminee::new(functions(), exam.cases());
-            exam.run(jobs.map(one).collect(), &interrupt.interrupt)
-        })
-    } else {
-        let words = words(examinee).map_err(argument)?;
-        let timeout =
-            Duration::try_from_secs_f64(timeout.unwrap_or(10.0)).ok().filter(|one| !one.is_zero());
-        let timeout = timeout
-            .ok_or_else(|| argument("timeout: expected a number of seconds above 0".to_owned()))?;
-        Box::new(move || {
-            let mut words = words.into_iter();
-            let name = words.next().unwrap_or_default();
-            let program = Program::new(name, words.collect(), timeout);
-            let failed = |error| Failure::of(&error, ErrorKind::Input);
-            program.check_starts().map_err(failed)?;
-            let one = |_| ProgramExaminee::new(&program, exam.cases());
-            exam.run(jobs.map(one).collect(), &interrupt.interrupt)
-        })
+            exam.run(jobs.map(one).collect(), &interrupt)
+        };
+        return wait(py, &shared, None, work)?.map_err(|failure| failure.raise(py));
     };
-    wait(py, &shared, None, work)?.map_err(|failure| failure.raise(py))
+    let words = words(&program).map_err(|message| argument(&message))?;
+    let timeout = Duration::try_from_secs_f64(timeout.unwrap_or(10.0)).ok();
+    let timeout = timeout.filter(|one| !one.is_zero());
+    let timeout =
+        timeout.ok_or_else(|| argument("timeout: expected a number of seconds above 0"))?;
+    let work = move || {
+        let mut words = words.into_iter();
+        let name = words.next().unwrap_or_default();
+        let program = Program::new(name, words.collect(), timeout);
+        let failed = |error| Failure::of(&error, ErrorKind::Input);
+        program.check_starts().map_err(failed)?;
+        let one = |_| ProgramExaminee::new(&program, exam.cases());
+        exam.run(jobs.map(one).collect(), &interrupt)
+    };
+    ending_programs(py, || wait(py, &shared, None, work))?.map_err(|failure| failure.raise(py))
 }
 
 fn files(py: Python<'_>, suite: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
@@ -393,19 +393,13 @@ fn files(py: Python<'_>, suite: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Our own executors, if the examinee names them.
-fn executors(examinee: &Bound<'_, PyAny>) -> Option<&'static [Ours]> {
-    examinee.extract().ok().map(Executor::list)
-}
-
 /// Splits the command of a program into words.
 fn words(examinee: &Bound<'_, PyAny>) -> Result<Vec<String>, String> {
     let words = match examinee.cast::<PyString>() {
         Ok(command) => shlex::split(&command.to_string_lossy())
             .ok_or_else(|| "examinee: a quotation is not closed".to_owned())?,
         Err(_) => examinee.extract().map_err(|_| {
-            "examinee: expected a function, a command, or \"fast\", \"reference\" or \"both\""
-                .to_owned()
+            "examinee: expected a function, or a command as a str or a list of str".to_owned()
         })?,
     };
     if words.is_empty() { Err("examinee: expected a program".to_owned()) } else { Ok(words) }

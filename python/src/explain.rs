@@ -8,11 +8,12 @@ use warpload::explain::{ExplainedField, Explanation as Explained};
 
 use crate::error::{ErrorKind, error};
 use crate::instruction::{Instruction, SmArgument, decode, parse};
+use crate::notebook::{escaped, html_table};
+use crate::record::record;
 
+record! {
 /// A field of a word.
-#[pyclass(frozen, eq, hash, get_all, module = "warpload")]
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Field {
+Field in "warpload" {
     /// The bits, as `63:61`.
     bits: String,
     /// The field's name.
@@ -24,20 +25,13 @@ pub(crate) struct Field {
     /// The field's purpose.
     purpose: &'static str,
 }
-
-#[pymethods]
-impl Field {
-    fn __repr__(&self) -> String {
-        format!("Field('{}', bits='{}', raw={:#x})", self.name, self.bits, self.raw)
-    }
 }
 
+record! {
 /// The meaning of every bit of a word, and the effect of executing it.
 ///
 /// `str()` is the text that the command prints; a notebook shows a table.
-#[pyclass(frozen, eq, hash, get_all, module = "warpload")]
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Explanation {
+Explanation in "warpload" {
     /// The word.
     word: u128,
     /// The instruction.
@@ -52,6 +46,28 @@ pub(crate) struct Explanation {
     effect: String,
     /// What the command prints.
     drawing: String,
+}
+repr |this| format!("Explanation({:#x}: {})", this.word, this.text);
+{
+    fn __str__(&self) -> String {
+        self.drawing.clone()
+    }
+
+    fn _repr_html_(&self) -> String {
+        let row = |field: &Field| {
+            let raw = format!("{:#x}", field.raw);
+            [&*field.bits, &raw, field.name, &field.meaning, field.purpose].map(escaped)
+        };
+        let table = html_table(["bits", "raw", "field", "meaning", ""], self.fields.iter().map(row));
+        let remarks = self.remarks.iter();
+        let remarks: String = remarks.map(|remark| format!("<li>{}</li>", escaped(remark))).collect();
+        let (text, effect) = (escaped(&self.text), escaped(&self.effect));
+        format!(
+            "<p><code>{:#x}</code> <strong><code>{text}</code></strong></p>{table}<ul>{remarks}</ul><p>{effect}</p>",
+            self.word
+        )
+    }
+}
 }
 
 impl Explanation {
@@ -70,42 +86,6 @@ impl Explanation {
         let Explained { fields, remarks, effect, .. } = explained;
         let fields = fields.into_iter().map(field).collect();
         Self { word, text, sm, fields, remarks, effect, drawing }
-    }
-}
-
-#[pymethods]
-impl Explanation {
-    fn __str__(&self) -> String {
-        self.drawing.clone()
-    }
-
-    fn __repr__(&self) -> String {
-        format!("Explanation({:#x}: {})", self.word, self.text)
-    }
-
-    fn _repr_html_(&self) -> String {
-        let cell = |text: &str| {
-            format!("<td style=\"text-align:left\">{}</td>", crate::notebook::escaped(text))
-        };
-        let row = |field: &Field| {
-            let raw = format!("{:#x}", field.raw);
-            let cells = [&*field.bits, &raw, field.name, &field.meaning, field.purpose];
-            format!("<tr>{}</tr>", cells.map(cell).concat())
-        };
-        let rows: String = self.fields.iter().map(row).collect();
-        let head = ["bits", "raw", "field", "meaning", ""].map(|name| format!("<th>{name}</th>"));
-        let escaped = crate::notebook::escaped;
-        let remarks = self.remarks.iter();
-        let remarks: String =
-            remarks.map(|remark| format!("<li>{}</li>", escaped(remark))).collect();
-        format!(
-            "<p><code>{:#x}</code> <strong><code>{}</code></strong></p><table><thead><tr>{}</tr></thead>\
-             <tbody>{rows}</tbody></table><ul>{remarks}</ul><p>{}</p>",
-            self.word,
-            escaped(&self.text),
-            head.concat(),
-            escaped(&self.effect)
-        )
     }
 }
 

@@ -1,11 +1,8 @@
 //! Words and texts of single loads.
 
-use std::convert::Infallible;
 use std::hash::{Hash, Hasher};
 
 use pyo3::exceptions::PyTypeError;
-#[cfg(feature = "stubs")]
-use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyInt, PyString, PyType};
@@ -18,6 +15,7 @@ use warpload_report::message::draw_in_line;
 use crate::error::{ErrorKind, Failure, error};
 use crate::explain::instruction_of;
 use crate::literals::InstructionSpace;
+use crate::record::record;
 
 /// Decodes a word into a load; `None` if the word is another instruction.
 ///
@@ -163,24 +161,18 @@ fn machine_word(word: &Bound<'_, PyInt>, sm: Sm) -> PyResult<MachineWord> {
     })
 }
 
-/// A `warpload.Address`.
-struct Address<'py>(Bound<'py, PyAny>);
-
-impl<'py> IntoPyObject<'py> for Address<'py> {
-    type Target = PyAny;
-    type Output = Bound<'py, PyAny>;
-    type Error = Infallible;
-
-    #[cfg(feature = "stubs")]
-    const OUTPUT_TYPE: PyStaticExpr = pyo3::type_hint_identifier!("warpload._types", "Address");
-
-    fn into_pyobject(self, _: Python<'py>) -> Result<Self::Output, Infallible> {
-        Ok(self.0)
-    }
+record! {
+/// The address operand of a load.
+pickled Address in "warpload" {
+    /// The base register; `None` if the offset is the address.
+    base: Option<String>,
+    /// The offset in bytes.
+    offset: i64,
+}
 }
 
 /// A load instruction, made from its text or its word: `Instruction('LD.E.128 R4, [R4], P0', sm='50')`.
-#[pyclass(frozen, eq, hash, module = "warpload")]
+#[pyclass(frozen, eq, hash, from_py_object, module = "warpload")]
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Instruction {
     pub(crate) load: Load,
@@ -255,7 +247,7 @@ impl Instruction {
 
     /// The number of registers that are written; `None` if the instruction cannot be executed.
     #[getter]
-    fn registers(&self) -> Option<u32> {
+    fn register_count(&self) -> Option<u32> {
         self.load.parts().size.ok().map(|size| size.registers())
     }
 
@@ -267,8 +259,7 @@ impl Instruction {
 
     /// The base register, `None` if there is none, and the offset in bytes.
     #[getter]
-    fn address<'py>(&self, py: Python<'py>) -> PyResult<Address<'py>> {
-        static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    fn address(&self) -> Address {
         let address = self.load.parts().address;
         let uniform = address.uniform.map(|uniform| uniform.register.to_string());
         let uniform = uniform.filter(|name| name != "URZ");
@@ -277,8 +268,7 @@ impl Instruction {
             true => i64::from(address.offset.signed()),
             false => i64::from(address.offset.without_base()),
         };
-        let class = CLASS.import(py, "warpload._types", "Address")?;
-        class.call1((base.or(uniform), offset)).map(Address)
+        Address { base: base.or(uniform), offset }
     }
 
     /// The uniform register that is added to the address; `None` if there is none.

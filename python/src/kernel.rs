@@ -1,6 +1,7 @@
 //! [`PtxKernel`]: a kernel of a module. It runs on copies of the arrays, which are written back at the end of the
 //! launch.
 
+use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,25 +10,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use warpload::text::visible;
+use warpload::text::{visible, visible_lines};
 use warpload_ptx::Module;
 use warpload_ptx::machine::{
-    self, AllocationSide, AllocationUse, DeviceMemory, Kernel, KernelError, KernelLaunch,
+    self, AllocationUse, DeviceMemory, Kernel, KernelError, KernelLaunch, KernelResult,
     LaunchTrace, LaunchWatch,
 };
 use warpload_ptx::module::{Array, Declaration, StatementId};
 use warpload_replay::{LaunchCounter, Summary};
 use warpload_trace::{BinaryTrace, import_source};
 
-use crate::error::{ErrorKind, Failure};
-use crate::literals::KernelFaultKind;
+use crate::error::{ErrorKind, Failure, error};
+use crate::literals::{Globals, KernelFaultKind, PtxModule};
+use crate::notebook::escaped_lines;
 use crate::ptx::Text;
-use crate::replay::Replayed;
-use crate::trace::Trace;
+use crate::record::record;
+use crate::replay::Replay;
+use crate::trace::{OpenTrace, Trace};
 use crate::waiting::{Shared, wait};
 
 /// A kernel, with the text of its module. `warpload.ptx.Kernel` converts arguments for it.
-#[pyclass(frozen, module = "warpload._native")]
+#[pyclass(frozen, subclass, module = "warpload._native")]
 pub(crate) struct PtxKernel {
     text: Arc<Text>,
     name: String,
@@ -37,10 +40,9 @@ pub(crate) struct PtxKernel {
     is_legal: AtomicBool,
 }
 
+record! {
 /// A parameter of a kernel, or a variable of its module.
-#[pyclass(frozen, eq, hash, get_all, module = "warpload.ptx")]
-#[derive(Clone, PartialEq, Hash)]
-pub(crate) struct KernelParameter {
+KernelParameter in "warpload.ptx" {
     /// The name.
     name: String,
     /// The type as PTX writes it, with the length of an array: `.u64`, `.f32`, `.b8[24]`. A structure by value is an
@@ -50,11 +52,6 @@ pub(crate) struct KernelParameter {
     bytes: u64,
 }
 
-#[pymethods]
-impl KernelParameter {
-    fn __repr__(&self) -> String {
-        format!("KernelParameter('{}', type='{}', bytes={})", self.name, self.r#type, self.bytes)
-    }
 }
 
 impl KernelParameter {
@@ -72,10 +69,9 @@ impl KernelParameter {
     }
 }
 
+record! {
 /// The numbers of blocks, warps and instructions that a launch executed.
-#[pyclass(frozen, eq, hash, get_all, module = "warpload.ptx")]
-#[derive(Clone, PartialEq, Hash)]
-pub(crate) struct LaunchCounts {
+LaunchCounts in "warpload.ptx" {
     /// Blocks.
     blocks: u64,
     /// Warps.
@@ -92,47 +88,27 @@ pub(crate) struct LaunchCounts {
     atomics: u64,
 }
 
+}
+
 impl LaunchCounts {
     fn new(counts: machine::LaunchCounts) -> Self {
-        Self {
-            blocks: counts.blocks,
-            warps: counts.warps,
-            warp_instructions: counts.warp_instructions,
-            thread_instructions: counts.thread_instructions,
-            loads: counts.loads,
-            stores: counts.stores,
-            atomics: counts.atomics,
-        }
+        let machine::LaunchCounts { blocks, warps, warp_instructions, .. } = counts;
+        let machine::LaunchCounts { thread_instructions, loads, stores, atomics, .. } = counts;
+        Self { blocks, warps, warp_instructions, thread_instructions, loads, stores, atomics }
     }
 }
 
-#[pymethods]
-impl LaunchCounts {
-    fn __repr__(&self) -> String {
-        format!(
-            "LaunchCounts(blocks={}, warps={}, warp_instructions={}, thread_instructions={}, loads={}, stores={}, \
-             atomics={})",
-            self.blocks,
-            self.warps,
-            self.warp_instructions,
-            self.thread_instructions,
-            self.loads,
-            self.stores,
-            self.atomics
-        )
-    }
-}
-
+record! {
 /// A fault of a thread. The launch continued, except for threads that could not.
-#[pyclass(frozen, eq, hash, get_all, module = "warpload.ptx")]
-#[derive(Clone, PartialEq, Hash)]
-pub(crate) struct KernelFault {
+KernelFault in "warpload.ptx" {
     /// The kind of fault.
     kind: KernelFaultKind,
     /// A description of the fault.
     message: String,
     /// The line of the instruction in the module, from 1.
     line: u32,
+    /// The text of `str()`: the place, what is wrong, and who executed the instruction.
+    report: String,
     /// The instruction.
     instruction: String,
     /// The function that contains the instruction.
@@ -156,13 +132,23 @@ pub(crate) struct KernelFault {
     /// beginning, or for an access that begins inside, to its end, if negative. `None` for other faults.
     distance: Option<i64>,
 }
+repr |this| format!(
+    "KernelFault('{}', line={}, block={:?}, thread={:?}, address={:#x})",
+    this.kind.0, this.line, this.block, this.thread, this.address
+);
+{
+    fn __str__(&self) -> &str {
+        &self.report
+    }
+}
+}
 
 impl KernelFault {
     fn new(fault: &machine::KernelFault, instruction: String) -> Self {
-        let nearest = fault.nearest.as_ref();
         Self {
             kind: KernelFaultKind(fault.kind.name()),
             message: fault.to_string(),
+            report: visible_lines(&fault.report(&instruction)).into_owned(),
             line: fault.line,
             instruction,
             function: fault.function.to_string(),
@@ -172,51 +158,15 @@ impl KernelFault {
             thread: fault.thread.into(),
             lane: fault.lane,
             address: fault.address,
-            argument: nearest.and_then(|nearest| match nearest.purpose {
-                AllocationUse::Argument(number) => Some(number),
-                _ => None,
-            }),
-            distance: nearest.map(|nearest| match nearest.side {
-                AllocationSide::After => nearest.distance as i64,
-                AllocationSide::Before | AllocationSide::Inside => {
-                    (nearest.distance as i64).wrapping_neg()
-                }
-            }),
+            argument: fault.argument(),
+            distance: fault.distance(),
         }
     }
 }
 
-#[pymethods]
-impl KernelFault {
-    fn __repr__(&self) -> String {
-        format!(
-            "KernelFault('{}', line={}, block={:?}, thread={:?}, address={:#x})",
-            self.kind.0, self.line, self.block, self.thread, self.address
-        )
-    }
-
-    fn __str__(&self) -> String {
-        let source = match (&self.source_file, self.source_line) {
-            (Some(file), Some(line)) => format!(" ({}:{line})", visible(file)),
-            (None, Some(line)) => format!(" (source line {line})"),
-            (_, None) => String::new(),
-        };
-        format!(
-            "line {}{source}: {}\n  in `{}` by thread {:?} of block {:?}: {}",
-            self.line,
-            visible(&self.message),
-            self.function,
-            self.thread,
-            self.block,
-            visible(&self.instruction)
-        )
-    }
-}
-
+record! {
 /// An instruction that was reached but is not supported. It was skipped, so its results are unknown.
-#[pyclass(frozen, eq, hash, get_all, module = "warpload.ptx")]
-#[derive(Clone, PartialEq, Hash)]
-pub(crate) struct SkippedInstruction {
+SkippedInstruction in "warpload.ptx" {
     /// The line in the module, from 1.
     line: u32,
     /// The instruction.
@@ -225,19 +175,15 @@ pub(crate) struct SkippedInstruction {
     count: u64,
 }
 
-#[pymethods]
-impl SkippedInstruction {
-    fn __repr__(&self) -> String {
-        let Self { line, text, count } = self;
-        let text = visible(text);
-        format!("SkippedInstruction(line={line}, text='{text}', count={count})")
-    }
+repr |this| {
+    let SkippedInstruction { line, text, count } = this;
+    format!("SkippedInstruction(line={line}, text='{}', count={count})", visible(text))
+};
 }
 
+record! {
 /// The bytes of an array or of a variable that a launch left unknown.
-#[pyclass(frozen, eq, hash, get_all, module = "warpload.ptx")]
-#[derive(Clone, PartialEq, Hash)]
-pub(crate) struct UnknownBytes {
+UnknownBytes in "warpload.ptx" {
     /// The number of the array's argument, from 0; `None` for a variable of the module.
     argument: Option<usize>,
     /// The name of the parameter or of the variable.
@@ -249,18 +195,7 @@ pub(crate) struct UnknownBytes {
     /// The reason: an instruction that was not executed, or a register that was never written.
     cause: String,
 }
-
-#[pymethods]
-impl UnknownBytes {
-    fn __repr__(&self) -> String {
-        let argument = match self.argument {
-            Some(number) => format!("argument={number}, "),
-            None => String::new(),
-        };
-        let Self { name, bytes, first, .. } = self;
-        format!("UnknownBytes({argument}name='{name}', bytes={bytes}, first={first})")
-    }
-
+{
     fn __str__(&self) -> String {
         let place = match self.argument {
             Some(number) => format!("argument {number} `{}`", self.name),
@@ -270,6 +205,125 @@ impl UnknownBytes {
         let noun = if *bytes == 1 { "byte is" } else { "bytes are" };
         format!("{place}: {bytes} {noun} unknown, the first at offset {first}: {cause}")
     }
+}
+}
+
+/// The result of a launch, apart from the arrays, which it has changed.
+///
+/// `str()` has the counts, the skipped instructions, the unknown bytes, and the first four faults of each instruction.
+#[pyclass(frozen, get_all, module = "warpload.ptx")]
+pub(crate) struct Launch {
+    /// The name of the kernel.
+    kernel: String,
+    /// The numbers of blocks, warps and instructions that were executed.
+    counts: LaunchCounts,
+    /// The number of faults.
+    fault_count: u64,
+    /// The first faults in the order in which they happened, at most 20 of each kind at each instruction.
+    faults: Vec<KernelFault>,
+    /// The instructions that were skipped because they are not supported, such as texture instructions, in the order of
+    /// the text.
+    skipped: Vec<SkippedInstruction>,
+    /// The arrays and variables with unknown bytes, which depend on a skipped instruction or on an uninitialized
+    /// register. Such an array is unchanged as a whole, unless the launch had `dump_unknown=True`.
+    unknown: Vec<UnknownBytes>,
+    /// The variables of the module after the launch.
+    globals: Globals,
+    /// The text that `printf` has printed; its first MiB.
+    printed: String,
+    /// The findings in a line: faults by kind, or else what was not checked, and what is not known.
+    verdict: String,
+    /// The text of `str()`.
+    report: String,
+    /// The index of the only block that was run; `None` if all of the grid were.
+    only_block: Option<(u32, u32, u32)>,
+    /// Sectors, bank conflicts and other counts of each instruction, except for loads of parameters.
+    /// `launch.replay.rows` is a table, and `launch.replay.html("page.html")` writes a page.
+    replay: Py<Replay>,
+    /// The accesses that `replay` counts, with their values; `None` unless the launch had `trace=True`. Its program
+    /// counters are places in the module's text, in bytes.
+    trace: Option<OpenTrace>,
+}
+
+#[pymethods]
+impl Launch {
+    /// Whether there was no fault, every instruction was executed, and every byte of the arrays is known.
+    #[getter]
+    fn ok(&self) -> bool {
+        self.fault_count == 0 && self.skipped.is_empty() && self.unknown.is_empty()
+    }
+
+    /// Raises an error if the launch is not `ok`.
+    ///
+    /// Raises
+    /// ------
+    /// Error
+    ///     Of the kind `"fault"`. Its message is `str()` of the launch, and its line is the first fault's, or else that
+    ///     of the first instruction that was not executed.
+    fn raise_for_faults(&self, py: Python<'_>) -> PyResult<()> {
+        if self.ok() {
+            return Ok(());
+        }
+        let lines = self.faults.iter().map(|fault| fault.line);
+        let line = lines.chain(self.skipped.iter().map(|skipped| skipped.line)).next();
+        let raised = error(py, ErrorKind::Fault, format!("{}: {}", self.kernel, self.report));
+        raised.value(py).setattr("line", line)?;
+        Err(raised)
+    }
+
+    fn __str__(&self) -> &str {
+        &self.report
+    }
+
+    fn __repr__(&self) -> String {
+        let LaunchCounts { blocks, warps, warp_instructions, .. } = &self.counts;
+        let (kernel, verdict) = (visible(&self.kernel), &self.verdict);
+        format!(
+            "Launch('{kernel}', {blocks} blocks, {warps} warps, {warp_instructions} warp instructions, {verdict})"
+        )
+    }
+
+    fn _repr_html_(&self) -> String {
+        let texts = [&self.printed, &self.report].into_iter().filter(|text| !text.is_empty());
+        texts.map(|text| format!("<pre>{}</pre>", escaped_lines(text))).collect()
+    }
+}
+
+/// The most faults of an instruction in the report.
+const SHOWN: usize = 4;
+
+/// Returns the findings in a line, which says what was looked for if there are none, and the text of a launch.
+fn report(
+    result: &KernelResult,
+    faults: &[KernelFault],
+    unknown: &[UnknownBytes],
+    only_block: Option<[u32; 3]>,
+) -> (String, String) {
+    let mut verdict = result.verdict();
+    for (count, what) in
+        [(result.skipped.len(), "not executed"), (unknown.len(), "with unknown bytes")]
+    {
+        if count > 0 {
+            verdict += &format!("; {count} {what}");
+        }
+    }
+    if let Some([x, y, z]) = only_block {
+        verdict += &format!("; only block ({x}, {y}, {z}) was run");
+    }
+    let mut lines = vec![result.counts.to_string()];
+    lines.extend(result.skipped.iter().map(ToString::to_string));
+    let mut shown = BTreeMap::new();
+    for fault in faults {
+        let count: &mut usize = shown.entry(fault.line).or_default();
+        *count += 1;
+        // Many threads usually have the same fault.
+        if *count <= SHOWN {
+            lines.push(fault.report.clone());
+        }
+    }
+    lines.extend(unknown.iter().map(UnknownBytes::__str__));
+    lines.push(verdict.clone());
+    (verdict, visible_lines(&lines.join("\n")).into_owned())
 }
 
 /// A parameter: its bytes, or a pointer, as the number of a buffer and an offset in bytes.
@@ -287,14 +341,9 @@ struct Buffer {
 
 /// The results of a launch.
 struct Ended {
-    counts: LaunchCounts,
-    fault_count: u64,
+    result: KernelResult,
     faults: Vec<KernelFault>,
-    skipped: Vec<SkippedInstruction>,
-    verdict: String,
-    unknown: Vec<machine::UnknownBytes>,
     variables: Vec<Variable>,
-    printed: Vec<u8>,
     memory: DeviceMemory,
     /// The address of each buffer.
     bases: Vec<u64>,
@@ -304,21 +353,6 @@ struct Ended {
 
 /// A variable of the module after a launch: the name, the bytes, and the reason why some are unknown.
 type Variable = (String, Vec<u8>, Option<String>);
-
-/// The counts, the number of faults and a line about them, the recorded faults, the skipped instructions, the unknown
-/// bytes, the variables, the printed text, the counts of the accesses, and the trace.
-type Launched = (
-    LaunchCounts,
-    u64,
-    String,
-    Vec<KernelFault>,
-    Vec<SkippedInstruction>,
-    Vec<UnknownBytes>,
-    Vec<(String, Py<PyBytes>, Option<String>)>,
-    Py<PyBytes>,
-    Replayed,
-    Option<Trace>,
-);
 
 /// The options of a launch, except for the launch itself.
 struct Asked {
@@ -331,9 +365,9 @@ struct Asked {
 #[pymethods]
 impl PtxKernel {
     #[new]
-    #[pyo3(signature = (module, name))]
-    fn new(py: Python<'_>, module: &Bound<'_, PyAny>, name: Option<&str>) -> PyResult<Self> {
-        let text = Text::new(module)?;
+    #[pyo3(signature = (module, name = None))]
+    fn new(py: Python<'_>, module: PtxModule<'_>, name: Option<&str>) -> PyResult<Self> {
+        let text = Text::new(&module.0)?;
         let found = py.detach(|| {
             text.module(|module, _| {
                 let kernel = Kernel::chosen(module, name).map_err(|error| text.refused(&error))?;
@@ -365,21 +399,21 @@ impl PtxKernel {
         &self.text.name
     }
 
-    /// The parameters in order.
+    /// The parameters in order, each with its name, type and size in bytes.
     #[getter]
     fn parameters(&self) -> Vec<KernelParameter> {
         self.parameters.clone()
     }
 
-    /// The variables of the module in global and constant memory.
+    /// The `.global` and `.const` variables of the module, each with its name, type and size in bytes.
     #[getter]
-    fn variables(&self) -> Vec<KernelParameter> {
+    fn globals(&self) -> Vec<KernelParameter> {
         self.variables.clone()
     }
 
     /// Launches the kernel. An argument is the bytes of a parameter, or a writeable array of bytes.
     #[allow(clippy::too_many_arguments, reason = "what `warpload.ptx.Kernel` passes on")]
-    #[pyo3(signature = (grid, block, only_block, arguments, variables, shared_bytes, steps, check, check_uninitialized, check_races, trace, dump_unknown))]
+    #[pyo3(name = "_launch", signature = (grid, block, only_block, arguments, variables, shared_bytes, steps, check, check_uninitialized, check_races, trace, dump_unknown))]
     fn launch(
         &self,
         py: Python<'_>,
@@ -395,7 +429,7 @@ impl PtxKernel {
         check_races: bool,
         trace: bool,
         dump_unknown: bool,
-    ) -> PyResult<Launched> {
+    ) -> PyResult<Launch> {
         let mut launch = KernelLaunch::new(grid, block).shared_bytes(shared_bytes);
         launch.only_block = only_block;
         launch.steps = steps.unwrap_or(launch.steps);
@@ -424,14 +458,14 @@ impl PtxKernel {
         let ended = wait(py, &shared, None, work)?;
         let ended = ended.map_err(|failure| failure.raise(py))?;
         self.is_legal.fetch_or(checks, Ordering::Relaxed);
-        let Ended { counts, fault_count, faults, skipped, memory, bases, trace, .. } = ended;
+        let Ended { result, faults, variables, memory, bases, summary, trace } = ended;
         let mut unknown = Vec::new();
         for (argument, array) in given {
             let Some(Argument::Pointer { buffer, offset }) = places.get(argument) else { continue };
             let base = bases.get(*buffer).copied().unwrap_or_default();
             let part = *offset..*offset + array.len();
             if let Some((bytes, first)) = memory.unknown_in(base, part) {
-                let of_buffer = ended.unknown.iter().find(|unknown| unknown.base == base);
+                let of_buffer = result.unknown.iter().find(|unknown| unknown.base == base);
                 let cause = of_buffer.map_or(String::new(), |unknown| unknown.cause.to_string());
                 let name = self.parameters.get(argument).map(|parameter| parameter.name.clone());
                 let name = name.unwrap_or_default();
@@ -447,32 +481,39 @@ impl PtxKernel {
                 array.copy_from_slice(bytes);
             }
         }
-        unknown.extend(ended.unknown.into_iter().filter_map(|unknown| {
-            let AllocationUse::Variable(name) = unknown.purpose else { return None };
+        unknown.extend(result.unknown.iter().filter_map(|unknown| {
+            let AllocationUse::Variable(name) = &unknown.purpose else { return None };
+            let name = name.clone();
             let (bytes, first) = (unknown.bytes, unknown.first);
             let cause = unknown.cause.to_string();
             Some(UnknownBytes { argument: None, name, bytes, first, cause })
         }));
         let trace = trace.map(|trace| Trace::of(trace, self.text.name.clone().into()));
-        let variables = ended.variables.into_iter();
-        let variables = variables
-            .map(|(name, bytes, cause)| (name, PyBytes::new(py, &bytes).unbind(), cause))
+        let variables: Vec<_> = variables
+            .iter()
+            .map(|(name, bytes, cause)| (name, PyBytes::new(py, bytes), cause))
             .collect();
-        let printed = PyBytes::new(py, &ended.printed).unbind();
-        let Ended { verdict, summary, .. } = ended;
-        let replayed = Replayed::of_launch(py, summary, &self.text.name)?;
-        Ok((
-            counts,
-            fault_count,
-            verdict,
+        let (verdict, report) = report(&result, &faults, &unknown, only_block);
+        let skipped = result.skipped.into_iter().map(|skipped| SkippedInstruction {
+            line: skipped.line,
+            text: skipped.text,
+            count: skipped.count,
+        });
+        Ok(Launch {
+            kernel: self.name.clone(),
+            counts: LaunchCounts::new(result.counts),
+            fault_count: result.fault_count,
             faults,
-            skipped,
+            skipped: skipped.collect(),
             unknown,
-            variables,
-            printed,
-            replayed,
-            trace,
-        ))
+            globals: Globals::make(py, (variables, dump_unknown))?,
+            printed: String::from_utf8_lossy(&result.printed).into_owned(),
+            verdict,
+            report,
+            only_block: only_block.map(Into::into),
+            replay: Py::new(py, Replay::of_launch(py, summary, &self.text.name)?)?,
+            trace: trace.map(|trace| OpenTrace::new(py, trace)).transpose()?,
+        })
     }
 }
 
@@ -484,8 +525,7 @@ impl Text {
             KernelError::Steps { line, result, .. } => {
                 // A launch that does not end has often gone wrong before.
                 for skipped in &result.skipped {
-                    let machine::SkippedInstruction { line, count, text, .. } = skipped;
-                    message += &format!("\nline {line}: not executed, {count} times: {text}");
+                    message += &format!("\n{skipped}");
                 }
                 if let Some(fault) = result.faults.first() {
                     let (count, line) = (result.fault_count, fault.line);
@@ -596,25 +636,14 @@ fn run(
             let found = module.statements().get(statement.index());
             found.map_or(String::new(), |found| module.statement(found.span, lines).text)
         };
-        let verdict = result.verdict();
-        let skipped = result.skipped.into_iter().map(|skipped| SkippedInstruction {
-            line: skipped.line,
-            text: skipped.text,
-            count: skipped.count,
-        });
         let faults = &result.faults;
         Ok(Ended {
-            counts: LaunchCounts::new(result.counts),
-            fault_count: result.fault_count,
             faults: faults
                 .iter()
                 .map(|one| KernelFault::new(one, written(one.statement)))
                 .collect(),
-            skipped: skipped.collect(),
-            verdict,
             variables: variables(&kernel, &memory, &result.unknown),
-            unknown: result.unknown,
-            printed: result.printed,
+            result,
             memory,
             bases,
             summary,

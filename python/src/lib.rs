@@ -18,6 +18,7 @@ mod open;
 mod options;
 mod outcome;
 mod ptx;
+mod record;
 mod replay;
 mod stream;
 mod table;
@@ -38,13 +39,14 @@ mod _native {
     #[pymodule_export]
     use crate::explain::{Explanation, Field, explain};
     #[pymodule_export]
-    use crate::instruction::{Instruction, decode, encode};
+    use crate::instruction::{Address, Instruction, decode, encode};
     #[pymodule_export]
     use crate::kernel::{
-        KernelFault, KernelParameter, LaunchCounts, PtxKernel, SkippedInstruction, UnknownBytes,
+        KernelFault, KernelParameter, Launch, LaunchCounts, PtxKernel, SkippedInstruction,
+        UnknownBytes,
     };
     #[pymodule_export]
-    use crate::loads::{Control, Load, loads};
+    use crate::loads::{Control, Load, decode_file};
     #[pymodule_export]
     use crate::machine::{Machine, execute};
     #[pymodule_export]
@@ -52,15 +54,17 @@ mod _native {
     #[pymodule_export]
     use crate::outcome::{LaneFault, Outcome, WarpFault};
     #[pymodule_export]
-    use crate::ptx::{check_ptx, lower_ptx, run_ptx};
+    use crate::ptx::{
+        Check, CheckedLoad, LoweredLoad, RanLoad, Violation, check_ptx, lower_ptx, run_ptx,
+    };
     #[pymodule_export]
-    use crate::replay::{Replayed, compare, merge, replay_arguments};
+    use crate::replay::{Comparison, Replay, compare, merge, replay_arguments};
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]
-    use crate::tmem::{TensorLoaded, TensorMap, run_tensor_load};
+    use crate::tmem::{Cell, Loaded, Map, run_tensor_load, tensor_map};
     #[pymodule_export]
-    use crate::trace::{Trace, import_trace};
+    use crate::trace::{Trace, import_};
     #[pymodule_export]
     use crate::vectors::{
         Flag, Vector, generate_vectors, read_vectors, vector_flags, vector_instructions,

@@ -2,9 +2,11 @@
 
 use std::convert::Infallible;
 
+use pyo3::call::PyCallArgs;
 #[cfg(feature = "stubs")]
 use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
 
 use crate::error::{ErrorKind, error};
@@ -94,6 +96,62 @@ macro_rules! objects {
     )+};
 }
 
+/// Objects of classes that are written in Python, each with the function that makes them.
+macro_rules! classes {
+    ($($(#[$doc:meta])* $name:ident = $module:literal $function:literal;)+) => {$(
+        $(#[$doc])*
+        pub(crate) struct $name(Py<PyAny>);
+
+        impl $name {
+            pub(crate) fn make<'py>(
+                py: Python<'py>,
+                arguments: impl PyCallArgs<'py>,
+            ) -> PyResult<Self> {
+                static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+                let function = FUNCTION.import(py, $module, $function)?;
+                Ok(Self(function.call1(arguments)?.unbind()))
+            }
+        }
+
+        impl<'py> IntoPyObject<'py> for &$name {
+            type Target = PyAny;
+            type Output = Bound<'py, PyAny>;
+            type Error = Infallible;
+
+            #[cfg(feature = "stubs")]
+            const OUTPUT_TYPE: PyStaticExpr =
+                pyo3::type_hint_identifier!($module, stringify!($name));
+
+            fn into_pyobject(self, py: Python<'py>) -> Result<Self::Output, Infallible> {
+                Ok(self.0.bind(py).clone())
+            }
+        }
+    )+};
+}
+
+/// A dictionary with texts as keys.
+pub(crate) struct Dictionary<'py>(pub(crate) Bound<'py, PyAny>);
+
+impl<'py> IntoPyObject<'py> for Dictionary<'py> {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = Infallible;
+
+    #[cfg(feature = "stubs")]
+    const OUTPUT_TYPE: PyStaticExpr = pyo3::type_hint_identifier!("warpload._types", "Dictionary");
+
+    fn into_pyobject(self, _: Python<'py>) -> Result<Self::Output, Infallible> {
+        Ok(self.0)
+    }
+}
+
+classes! {
+    /// The variables of a module after a launch.
+    Globals = "warpload._kernel" "Globals";
+    /// The counts of a replay.
+    Summary = "warpload._summary" "summary";
+}
+
 objects! {
     /// A file of cases, a folder of them, or several.
     Suite;
@@ -107,6 +165,16 @@ objects! {
     Numbers;
     /// Instruction words.
     WordArray;
+    /// A module of PTX: a path, or its text.
+    PtxModule;
+    /// The JSON of a summary, as bytes or as a text.
+    SummaryJson;
+    /// Replays to merge.
+    Replays;
+    /// Values by name.
+    NamedValues;
+    /// The contents of Tensor Memory.
+    TensorContents;
 }
 
 literals! {

@@ -2,26 +2,23 @@
 
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
-use warpload::encoding::{Instruction as Decoded, MachineWord, ParseError, Sm};
+use warpload::encoding::{MachineWord, ParseError, Sm};
 use warpload::text::visible;
 use warpload_binary::container::{ContainerError, GpuCode, GpuCodeKind, GpuCodes, SmChoice};
 use warpload_binary::file_kind::FileKind;
-use warpload_binary::sass::{
-    self, FoundInstruction, Sass, SassError, SassInstruction, Scheduling, SourceLine,
-};
+use warpload_binary::sass::{self, FoundInstruction, Sass, SassError, SassInstruction, Scheduling};
 
 use crate::error::{ErrorKind, Failure};
 use crate::instruction::{Instruction, SmArgument, syntax};
 use crate::open::read_file;
+use crate::record::record;
 
+record! {
 /// The scheduling of an instruction.
-#[pyclass(frozen, eq, hash, get_all, module = "warpload")]
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Control {
+Control in "warpload" {
     /// Cycles to wait after the instruction.
     stall: u8,
     /// Whether another warp may issue first.
@@ -39,21 +36,6 @@ pub(crate) struct Control {
     /// From SM 7.0 on.
     pm: Option<u8>,
 }
-
-#[pymethods]
-impl Control {
-    fn __repr__(&self) -> String {
-        let number = |number: Option<u8>| number.map_or("None".to_owned(), |n| n.to_string());
-        format!(
-            "Control(stall={}, yields={}, write_barrier={}, read_barrier={}, wait_mask={:#x}, reuse={:#x})",
-            self.stall,
-            if self.yields { "True" } else { "False" },
-            number(self.write_barrier),
-            number(self.read_barrier),
-            self.wait_mask,
-            self.reuse
-        )
-    }
 }
 
 impl Control {
@@ -71,93 +53,38 @@ impl Control {
     }
 }
 
+record! {
 /// A load in a file.
-#[pyclass(frozen, eq, hash, module = "warpload")]
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Load {
-    function: Option<Arc<str>>,
-    offset: Option<u64>,
-    word: Option<MachineWord>,
-    load: Option<Decoded>,
-    /// The text, if it could not be decoded.
-    text: Option<String>,
-    control: Option<Control>,
-    sm: Option<Sm>,
-    image: Option<u64>,
-    source: Option<SourceLine>,
-}
-
-impl std::hash::Hash for Load {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        (&self.function, self.offset, self.word, &self.text, self.image).hash(state);
-    }
-}
-
-#[pymethods]
-impl Load {
+Load in "warpload" {
     /// The function's name; `None` if the file does not say.
-    #[getter]
-    fn function(&self) -> Option<&str> {
-        self.function.as_deref()
-    }
-
+    function: Option<String>,
     /// The offset in bytes from the beginning of the function.
-    #[getter]
-    fn offset(&self) -> Option<u64> {
-        self.offset
-    }
-
+    offset: Option<u64>,
     /// The word. If the file has only text, the word that it assembles to. `None` if the linker fills in a part.
-    #[getter]
-    fn word(&self) -> Option<u128> {
-        self.word.map(MachineWord::bits)
-    }
-
+    word: Option<u128>,
     /// The instruction; `None` if the word is illegal or unknown.
-    #[getter]
-    fn instruction(&self) -> Option<Instruction> {
-        self.load.map(|load| Instruction { load, sm: self.sm.unwrap_or(Sm::SPA5) })
-    }
-
+    instruction: Option<Instruction>,
     /// The text, decoded from the word or, without a word, as the file has it; `None` if the word is illegal.
-    #[getter]
-    fn text(&self) -> Option<String> {
-        self.load.map(|load| load.to_string()).or_else(|| self.text.clone())
-    }
-
+    text: Option<String>,
     /// The scheduling; `None` if the file does not say.
-    #[getter]
-    fn control(&self) -> Option<Control> {
-        self.control.clone()
-    }
-
+    control: Option<Control>,
     /// The SM; `None` if the file does not say.
-    #[getter]
-    fn sm(&self) -> Option<String> {
-        self.sm.map(|sm| sm.to_string())
-    }
-
+    sm: Option<String>,
     /// The number of the cubin in the file, from 1; `None` if the file is the cubin.
-    #[getter]
-    fn image(&self) -> Option<u64> {
-        self.image
-    }
-
+    image: Option<u64>,
     /// The line of the source, `file:line`, if the cubin has line information.
-    #[getter]
-    fn source(&self) -> Option<String> {
-        self.source.as_ref().map(|source| format!("{}:{}", source.file, source.line))
-    }
-
+    source: Option<String>,
+}
+repr |this| {
+    let offset = this.offset.map_or("None".to_owned(), |offset| format!("{offset:#x}"));
+    let function = visible(this.function.as_deref().unwrap_or("-"));
+    format!("Load({function}+{offset}: {})", this.__str__())
+};
+{
     fn __str__(&self) -> String {
-        self.text().unwrap_or_else(|| "illegal".to_owned())
+        self.text.clone().unwrap_or_else(|| "illegal".to_owned())
     }
-
-    fn __repr__(&self) -> String {
-        let offset = self.offset.map_or("None".to_owned(), |offset| format!("{offset:#x}"));
-        let function = visible(self.function.as_deref().unwrap_or("-"));
-        format!("Load({function}+{offset}: {})", self.__str__())
-    }
+}
 }
 
 /// The loads of a file so far.
@@ -176,14 +103,18 @@ struct Found {
     instructions: u64,
 }
 
-/// Reads every load of a cubin, of a listing, or of a file that contains cubins.
+/// Decodes every load of a cubin, of a listing, or of a file that contains cubins.
 ///
 /// `sm` chooses the cubins of that SM, or names the SM if the file does not.
 ///
 /// In a file of several images, each one that cannot be read causes a `UserWarning` if others can.
 #[pyfunction]
 #[pyo3(signature = (path, *, sm: "str | SupportsIndex | None" = None))]
-pub(crate) fn loads(py: Python<'_>, path: PathBuf, sm: Option<SmArgument>) -> PyResult<Vec<Load>> {
+pub(crate) fn decode_file(
+    py: Python<'_>,
+    path: PathBuf,
+    sm: Option<SmArgument>,
+) -> PyResult<Vec<Load>> {
     let read = py.detach(|| read(&path, sm.map(|sm| sm.0)));
     let Found { loads, problems, .. } = read.map_err(|failure| failure.raise(py))?;
     let category = py.get_type::<PyUserWarning>();
@@ -287,17 +218,18 @@ impl Found {
                 }
                 FoundInstruction::Contradictory | FoundInstruction::Other => continue,
             };
-            let word = load.map(|load| load.word()).or(instruction.word);
+            let (word, sm) = (load.map(|load| load.word()).or(instruction.word), instruction.sm);
+            let source = instruction.source.as_ref();
             self.loads.push(Load {
-                function: instruction.function,
+                function: instruction.function.as_deref().map(str::to_owned),
                 offset: instruction.offset,
-                word,
-                load,
-                text,
+                word: word.map(MachineWord::bits),
+                instruction: load.map(|load| Instruction { load, sm: sm.unwrap_or(Sm::SPA5) }),
+                text: load.map(|load| load.to_string()).or(text),
                 control: control.map(|control| Control::new(Scheduling::new(control, word))),
-                sm: instruction.sm,
+                sm: sm.map(|sm| sm.to_string()),
                 image,
-                source: instruction.source,
+                source: source.map(|source| format!("{}:{}", source.file, source.line)),
             });
         }
         Ok(())

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use warpload::encoding::{MachineWord, Sm};
-use warpload::load::Executor;
 use warpload::machine::{Machine as State, Misaligned, RegisterLimit};
 use warpload::memory::Memory as Bytes;
 
@@ -61,7 +61,7 @@ impl Machine {
 
     /// The memory that loads read.
     #[getter]
-    fn memory(&self, py: Python<'_>) -> Py<Memory> {
+    pub(crate) fn memory(&self, py: Python<'_>) -> Py<Memory> {
         self.memory.clone_ref(py)
     }
 
@@ -78,18 +78,6 @@ impl Machine {
             Misaligned::Force => "force",
             Misaligned::Report => "report",
         })
-    }
-
-    /// Executes an instruction, or the text of an SM 5.x instruction: see :func:`execute`.
-    #[pyo3(signature = (instruction: "Instruction | str", warp, *, reference = false))]
-    fn execute(
-        &self,
-        py: Python<'_>,
-        instruction: &Bound<'_, PyAny>,
-        warp: &mut Warp,
-        reference: bool,
-    ) -> PyResult<Outcome> {
-        execute(py, instruction, self, warp, reference)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -116,22 +104,21 @@ impl Machine {
     }
 }
 
-/// Executes a load: changes the registers of `warp`, and returns the outcome. `reference` selects the literal executor
-/// instead of the fast one.
+/// Executes an instruction, or the text of an SM 5.x load: changes the registers of `warp`, and returns the outcome. With `executor="both"`, both executors
+/// have to agree.
 #[pyfunction]
-#[pyo3(signature = (instruction: "Instruction | str", machine, warp, *, reference = false))]
+#[pyo3(signature = (instruction: "Instruction | str", machine, warp, *, executor = literals::Executor("fast")))]
 pub(crate) fn execute(
     py: Python<'_>,
     instruction: &Bound<'_, PyAny>,
     machine: &Machine,
     warp: &mut Warp,
-    reference: bool,
+    executor: literals::Executor,
 ) -> PyResult<Outcome> {
     let load = match instruction.cast::<Instruction>() {
         Ok(instruction) => instruction.get().load,
         Err(_) => parse(py, instruction.extract()?, Sm::SPA5)?,
     };
-    let executor = if reference { Executor::Reference } else { Executor::Fast };
     let is_wide = matches!(load.word(), MachineWord::Bits128(_));
     if !is_wide && machine.memory.get().is_only_wide() {
         let message = "the memory has an allocation beyond 2^40, the limit of addresses on SM 5.x \
@@ -139,7 +126,18 @@ pub(crate) fn execute(
         return Err(error(py, ErrorKind::Argument, message));
     }
     let state = machine.wide.as_ref().filter(|_| is_wide).unwrap_or(&machine.state);
-    let outcome = executor.execute(&load, state, &mut warp.0);
-    let outcome = outcome.map_err(|failed| error(py, ErrorKind::Argument, failed))?;
-    Ok(Outcome::new(&outcome, &load))
+    let mut found = Vec::new();
+    for executor in executor.list() {
+        let mut after = warp.0.clone();
+        let outcome = executor.execute(&load, state, &mut after);
+        found.push((after, outcome.map_err(|failed| error(py, ErrorKind::Argument, failed))?));
+    }
+    let (last, others) =
+        found.split_last().ok_or_else(|| PyRuntimeError::new_err("no executor"))?;
+    if others.iter().any(|other| other != last) {
+        let message = format!("the executors differ in `{load}`: this is a bug of warpload");
+        return Err(PyRuntimeError::new_err(message));
+    }
+    warp.0 = last.0.clone();
+    Ok(Outcome::new(&last.1, &load))
 }

@@ -77,10 +77,10 @@ impl Memory {
             map.map_err(|failed| error(py, ErrorKind::Argument, failed))
         };
         let mut sources = Vec::new();
-        for (base, bytes) in entries(allocations)? {
+        for (base, bytes) in entries(allocations.map(|given| given.0))? {
             sources.push((Place::Global(base.extract()?), Source::new(&bytes)?));
         }
-        for (bank, bytes) in entries(constant)? {
+        for (bank, bytes) in entries(constant.map(|given| given.0))? {
             sources.push((Place::Constant(bank.extract()?), Source::new(&bytes)?));
         }
         let others =
@@ -159,10 +159,11 @@ impl Memory {
     }
 }
 
-type Entry<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
+pub(crate) type Entry<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
 
-fn entries<'py>(mapping: Option<Contents<'py>>) -> PyResult<Vec<Entry<'py>>> {
-    let Some(Contents(mapping)) = mapping else { return Ok(Vec::new()) };
+/// The items of a mapping.
+pub(crate) fn entries<'py>(mapping: Option<Bound<'py, PyAny>>) -> PyResult<Vec<Entry<'py>>> {
+    let Some(mapping) = mapping else { return Ok(Vec::new()) };
     if let Ok(known) = mapping.cast::<PyDict>() {
         return Ok(known.iter().collect());
     }

@@ -103,9 +103,25 @@ fn cell(column: &ArrayRef, row: usize, name: &str) -> Option<String> {
     })
 }
 
+/// Writes a table whose cells are HTML.
+pub(crate) fn html_table<const N: usize>(
+    heads: [&str; N],
+    rows: impl Iterator<Item = [String; N]>,
+) -> String {
+    let heads = heads.map(|head| format!("<th>{head}</th>")).concat();
+    let cell = |cell: String| format!("<td style=\"text-align:left\">{cell}</td>");
+    let rows: String = rows.map(|row| format!("<tr>{}</tr>", row.map(cell).concat())).collect();
+    format!("<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>")
+}
+
 /// Escapes text for HTML.
 pub(crate) fn escaped(text: &str) -> String {
     shortened(text, usize::MAX)
+}
+
+/// Escapes lines of text for HTML.
+pub(crate) fn escaped_lines(text: &str) -> String {
+    text.split('\n').map(escaped).collect::<Vec<_>>().join("\n")
 }
 
 /// Escapes text for HTML, and cuts it after `most` characters.

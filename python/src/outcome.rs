@@ -6,11 +6,11 @@ use warpload::load::{self, UniformPath as Path};
 
 use crate::instruction::{destination, other_half};
 use crate::literals::{LaneFaultKind, LaneSpace, UniformPath, WarpFaultKind};
+use crate::record::record;
 
+record! {
 /// The outcome of executing a load, except for the values, which are in the warp.
-#[pyclass(frozen, eq, get_all, module = "warpload")]
-#[derive(Clone, PartialEq)]
-pub(crate) struct Outcome {
+Outcome in "warpload" {
     /// The lanes that executed, bit n for lane n.
     executing: u32,
     /// The first register that was written, as `Instruction.destination` names it; `None` if values go to shared
@@ -19,13 +19,28 @@ pub(crate) struct Outcome {
     /// For 256-bit loads, the first register of the last four words.
     other_half: Option<String>,
     /// The number of registers that were written, from `destination` on and from `other_half` on together.
-    registers: u32,
+    register_count: u32,
     /// The fault that kept the whole warp from loading; `None` if there is none.
     warp_fault: Option<WarpFault>,
     /// The faults of single lanes.
     lane_faults: Vec<LaneFault>,
     /// The path of a `.U.128`: `broadcast` or `divergent`; `None` for other loads.
     uniform: Option<UniformPath>,
+}
+repr |this| {
+    let mut shown = format!("Outcome(executing={:#010x}", this.executing);
+    if let Some(first) = &this.destination {
+        shown += &format!(", destination='{first}', register_count={}", this.register_count);
+    }
+    if let Some(fault) = &this.warp_fault {
+        shown += &format!(", warp_fault={} ({})", fault.kind.0, fault.register);
+    }
+    match this.lane_faults.len() {
+        0 => shown + ")",
+        1 => shown + ", 1 lane fault)",
+        count => shown + &format!(", {count} lane faults)"),
+    }
+};
 }
 
 impl Outcome {
@@ -37,7 +52,7 @@ impl Outcome {
             executing: outcome.executing.bits(),
             destination: written.and_then(destination),
             other_half: written.and_then(other_half),
-            registers: written.map_or(0, count),
+            register_count: written.map_or(0, count),
             warp_fault: outcome.warp_fault.map(|fault| WarpFault {
                 kind: WarpFaultKind(fault.name()),
                 register: fault.register().to_string(),
@@ -52,28 +67,9 @@ impl Outcome {
     }
 }
 
-#[pymethods]
-impl Outcome {
-    fn __repr__(&self) -> String {
-        let mut shown = format!("Outcome(executing={:#010x}", self.executing);
-        if let Some(first) = &self.destination {
-            shown += &format!(", destination='{first}', registers={}", self.registers);
-        }
-        if let Some(fault) = &self.warp_fault {
-            shown += &format!(", warp_fault={} ({})", fault.kind.0, fault.register);
-        }
-        match self.lane_faults.len() {
-            0 => shown + ")",
-            1 => shown + ", 1 lane fault)",
-            count => shown + &format!(", {count} lane faults)"),
-        }
-    }
-}
-
+record! {
 /// A fault of a whole warp, before any lane reads memory.
-#[pyclass(frozen, eq, hash, get_all, module = "warpload")]
-#[derive(Clone, PartialEq, Hash)]
-pub(crate) struct WarpFault {
+WarpFault in "warpload" {
     /// `misaligned_register` or `out_of_range_register`.
     kind: WarpFaultKind,
     /// The register at fault.
@@ -81,18 +77,11 @@ pub(crate) struct WarpFault {
     /// The error that the hardware reports.
     error: String,
 }
-
-#[pymethods]
-impl WarpFault {
-    fn __repr__(&self) -> String {
-        format!("WarpFault('{}', register='{}')", self.kind.0, self.register)
-    }
 }
 
+record! {
 /// A fault of one lane.
-#[pyclass(frozen, eq, hash, get_all, module = "warpload")]
-#[derive(Clone, PartialEq, Hash)]
-pub(crate) struct LaneFault {
+LaneFault in "warpload" {
     /// `outside_window`, `outside_allocation` or `misaligned_address`.
     kind: LaneFaultKind,
     /// The lane.
@@ -108,6 +97,8 @@ pub(crate) struct LaneFault {
     /// The error that the hardware reports.
     error: String,
 }
+repr |this| format!("LaneFault('{}', lane={}, address={:#x})", this.kind.0, this.lane, this.address);
+}
 
 impl LaneFault {
     fn new(fault: load::LaneFault) -> Self {
@@ -120,13 +111,5 @@ impl LaneFault {
             space: fault.space.map(|space| LaneSpace(space.name())),
             error: fault.warp_error().to_string(),
         }
-    }
-}
-
-#[pymethods]
-impl LaneFault {
-    fn __repr__(&self) -> String {
-        let Self { kind, lane, address, .. } = self;
-        format!("LaneFault('{}', lane={lane}, address={address:#x})", kind.0)
     }
 }

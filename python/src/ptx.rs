@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyOverflowError};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyBool, PySequence, PyString};
 use warpload::encoding::Sm;
-use warpload::lane::LaneMask;
+use warpload::lane::{LANES, LaneMask};
 use warpload::machine::Machine;
+use warpload::text::visible;
 use warpload_binary::container::{GpuCodeKind, GpuCodes};
 use warpload_binary::lines::without_mark;
 use warpload_ptx::lower::{OptimizationLevel, lower_statements};
@@ -21,8 +23,10 @@ use warpload_report::message::{Labelled, draw_in_source};
 use crate::borrowed::Source;
 use crate::error::{ErrorKind, Failure, error};
 use crate::instruction::Instruction;
-use crate::literals::LaneMode;
+use crate::literals::{LaneMode, NamedValues, PtxModule, TensorContents};
 use crate::open::{Holding, open_image, read_file};
+use crate::record::{Iter, record};
+use crate::words::{Column, column};
 
 /// The text of a module, and its name in messages.
 pub(crate) struct Text {
@@ -149,24 +153,112 @@ fn text_of(bytes: &[u8]) -> Result<String, Failure> {
     Ok(text.replace("\r\n", "\n"))
 }
 
-/// A broken rule: its name, the message, the line, the column, and the remedy.
-type Violation = (&'static str, String, u32, u32, Option<String>);
-/// A load: its text, line and column, whether it is legal, and the rules that it breaks.
-type CheckedLoad = (String, u32, u32, bool, Vec<Violation>);
+record! {
+/// A rule that a load breaks.
+pickled Violation in "warpload.ptx" {
+    /// The rule's name, as in docs/ptx.md.
+    rule: String,
+    /// The error.
+    error: String,
+    /// The line in the module, from 1.
+    line: u32,
+    /// The column, in characters, from 1.
+    column: u32,
+    /// A suggestion; `None` if there is none.
+    help: Option<String>,
+}
+{
+    fn __str__(&self) -> String {
+        format!("{}:{}: {}", self.line, self.column, self.error)
+    }
+}
+}
 
-/// Checks the loads of a module. Returns its name, whether all is legal, the loads, and a drawing of the errors.
+record! {
+/// A load, and the rules that it breaks.
+pickled CheckedLoad in "warpload.ptx" {
+    /// The load.
+    text: String,
+    /// The line in the module, from 1.
+    line: u32,
+    /// The column, in characters, from 1.
+    column: u32,
+    /// Whether it is legal.
+    accept: bool,
+    /// The rules that it breaks.
+    violations: Vec<Violation>,
+}
+}
+
+record! {
+/// The loads of a module, as a sequence. True if all are legal.
+pickled Check in "warpload.ptx" {
+    /// The file of the module, `<text>` if it was given as text.
+    file: String,
+    /// Whether all are legal.
+    accept: bool,
+    /// The loads, in the order of the text.
+    results: Vec<CheckedLoad>,
+    /// The errors, as the command draws them.
+    drawing: String,
+}
+repr |this| {
+    let legal = this.results.iter().filter(|load| load.accept).count();
+    format!("Check('{}', {legal} of {} loads legal)", visible(&this.file), this.results.len())
+};
+{
+    fn __bool__(&self) -> bool {
+        self.accept
+    }
+
+    fn __len__(&self) -> usize {
+        self.results.len()
+    }
+
+    fn __getitem__(&self, index: isize) -> PyResult<CheckedLoad> {
+        let of_end = if index < 0 { self.results.len() } else { 0 };
+        let found = of_end.checked_add_signed(index).and_then(|at| self.results.get(at));
+        found.cloned().ok_or_else(|| PyIndexError::new_err("no load with that index"))
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Iter<'py, CheckedLoad>> {
+        Iter::new(py, self.results.clone())
+    }
+
+    fn __str__(&self) -> String {
+        match &*self.drawing {
+            "" => format!("{} loads, all legal", self.results.len()),
+            drawing => drawing.to_owned(),
+        }
+    }
+}
+}
+
+/// Checks the loads of a module.
+///
+/// Parameters
+/// ----------
+/// module
+///     A path, or the text.
+/// compile_only
+///     Treat the module as a part of a program that is linked later.
+///
+/// Raises
+/// ------
+/// Error
+///     If it is not a module: the `kind` is `"syntax"`, with the place at fault.
 #[pyfunction]
-#[pyo3(signature = (module, compile_only))]
+#[pyo3(signature = (module, *, compile_only = false))]
 pub(crate) fn check_ptx(
     py: Python<'_>,
-    module: &Bound<'_, PyAny>,
+    module: PtxModule<'_>,
     compile_only: bool,
-) -> PyResult<(String, bool, Vec<CheckedLoad>, String)> {
-    let text = Text::new(module)?;
+) -> PyResult<Check> {
+    let text = Text::new(&module.0)?;
     let unit = if compile_only { Unit::Part } else { Unit::Program };
     let checked = py.detach(|| {
         text.module(|module, lines| {
-            let (mut accept, mut loads, mut drawings) = (true, Vec::new(), Vec::new());
+            let (mut accept, mut results, mut drawings) = (true, Vec::new(), Vec::new());
             for verdict in check_as(module, unit) {
                 accept &= verdict.is_legal();
                 if drawings.len() < MAX_DRAWN {
@@ -178,33 +270,63 @@ pub(crate) fn check_ptx(
                 let place = module.statement(verdict.span, lines);
                 let violations = verdict.violations.iter().map(|violation| {
                     let at = lines.position(violation.span.start);
-                    let (message, help) = (violation.message.clone(), violation.help.clone());
-                    (violation.rule.name(), message, at.line, at.column, help)
+                    Violation {
+                        rule: violation.rule.name().to_owned(),
+                        error: violation.message.clone(),
+                        line: at.line,
+                        column: at.column,
+                        help: violation.help.clone(),
+                    }
                 });
-                let (is_legal, violations) = (verdict.is_legal(), violations.collect());
-                loads.push((place.text, place.line, place.column, is_legal, violations));
+                results.push(CheckedLoad {
+                    text: place.text,
+                    line: place.line,
+                    column: place.column,
+                    accept: verdict.is_legal(),
+                    violations: violations.collect(),
+                });
             }
-            Ok((accept, loads, drawings.join("\n")))
+            let drawing = drawings.join("\n");
+            Ok(Check { file: text.name.clone(), results, accept, drawing })
         })
     });
-    let (accept, loads, drawing) = checked.map_err(|failure| failure.raise(py))?;
-    Ok((text.name, accept, loads, drawing))
+    checked.map_err(|failure| failure.raise(py))
 }
 
 /// The most errors of a module to draw.
 const MAX_DRAWN: usize = 1000;
 
-/// A load: its text, line and column, its instructions, and the reason if it has none.
-type LoweredLoad = (String, u32, u32, Vec<Instruction>, Option<String>);
+record! {
+/// A load, lowered to SM 5.x.
+pickled LoweredLoad in "warpload.ptx" {
+    /// The load.
+    text: String,
+    /// The line in the module, from 1.
+    line: u32,
+    /// The column, in characters, from 1.
+    column: u32,
+    /// The instructions; empty if the load becomes a constant operand of another instruction.
+    sass: Vec<Instruction>,
+    /// The reason if an instruction is missing.
+    error: Option<String>,
+}
+{
+    fn __str__(&self) -> String {
+        let sass = self.sass.iter().map(|load| load.load.to_string());
+        let lines = std::iter::once(self.text.clone()).chain(sass).chain(self.error.clone());
+        lines.collect::<Vec<_>>().join("\n  ")
+    }
+}
+}
 
-/// Lowers the loads of a module to SM 5.x. Returns the module's name too.
+/// Lowers the loads of a module to SM 5.x. `level` is the optimization level, 0 to 3, like `-O` of ptxas.
 #[pyfunction]
-#[pyo3(signature = (module, level))]
+#[pyo3(signature = (module, *, level = 3))]
 pub(crate) fn lower_ptx(
     py: Python<'_>,
-    module: &Bound<'_, PyAny>,
+    module: PtxModule<'_>,
     level: u8,
-) -> PyResult<(String, Vec<LoweredLoad>)> {
+) -> PyResult<Vec<LoweredLoad>> {
     let level = match level {
         0 => OptimizationLevel::O0,
         1 => OptimizationLevel::O1,
@@ -212,67 +334,130 @@ pub(crate) fn lower_ptx(
         3 => OptimizationLevel::O3,
         _ => return Err(error(py, ErrorKind::Argument, "level: expected 0, 1, 2 or 3")),
     };
-    let text = Text::new(module)?;
+    let text = Text::new(&module.0)?;
     let lowered = py.detach(|| {
         text.module(|module, lines| {
-            let statements = lower_statements(module, level);
-            let loads = statements.filter_map(|statement| {
+            let loads = lower_statements(module, level).filter_map(|statement| {
                 let result = statement.result()?;
                 let place = module.statement(statement.verdict.span, lines);
                 let instructions = result.as_ref().map_or(&[][..], |load| &load.instructions);
-                let of = |load: &warpload::encoding::Instruction| Instruction {
-                    load: *load,
-                    sm: Sm::SPA5,
-                };
-                let sass = instructions.iter().map(of).collect();
-                Some((place.text, place.line, place.column, sass, result.err()))
+                let sass =
+                    instructions.iter().map(|load| Instruction { load: *load, sm: Sm::SPA5 });
+                Some(LoweredLoad {
+                    text: place.text,
+                    line: place.line,
+                    column: place.column,
+                    sass: sass.collect(),
+                    error: result.err(),
+                })
             });
-            Ok(loads.collect::<Vec<_>>())
+            Ok(loads.collect())
         })
     });
-    let loads = lowered.map_err(|failure| failure.raise(py))?;
-    Ok((text.name, loads))
+    lowered.map_err(|failure| failure.raise(py))
 }
 
-/// A load: its text, line and column, the lanes that executed, the registers, the faults, its undefined results, the
-/// Tensor Memory fault, and the reason why it was not executed.
-type RanLoad = (
-    String,
-    u32,
-    u32,
-    u32,
-    Vec<(String, Vec<Option<u128>>)>,
-    BTreeMap<String, u32>,
-    BTreeMap<String, u32>,
-    Option<String>,
-    Option<String>,
-);
+record! {
+/// A load, and the outcome of executing it.
+pickled RanLoad in "warpload.ptx" {
+    /// The load.
+    text: String,
+    /// The line in the module, from 1.
+    line: u32,
+    /// The column, in characters, from 1.
+    column: u32,
+    /// The lanes that executed, bit n for lane n.
+    executing: u32,
+    /// The 32 values of each register that was written, `None` in a lane without a value.
+    registers: BTreeMap<String, Vec<Option<u128>>>,
+    /// The lanes with a fault, by its kind.
+    lane_faults: BTreeMap<String, u32>,
+    /// The lanes with an undefined outcome, by the qualifier that does not fit their memory.
+    undefined: BTreeMap<String, u32>,
+    /// The fault of a load of Tensor Memory; `None` if there is none.
+    tensor_fault: Option<String>,
+    /// The reason if it was not executed.
+    error: Option<String>,
+}
+{
+    /// A register's 32 values as an array of `uint64`, 0 in a lane without one.
+    fn array<'py>(&self, py: Python<'py>, register: &str) -> PyResult<Column<'py, u64>> {
+        let lanes = self.registers.get(register);
+        let lanes = lanes.ok_or_else(|| PyKeyError::new_err(register.to_owned()))?;
+        let value = |lane: &Option<u128>| u64::try_from(lane.unwrap_or(0));
+        let values = lanes.iter().map(value).collect::<Result<Vec<_>, _>>();
+        let too_wide = |_| {
+            let message = format!("{register} has more than 64 bits; `registers` has its values");
+            PyOverflowError::new_err(message)
+        };
+        column(py, &values.map_err(too_wide)?)
+    }
+}
+}
 
-/// Executes the loads of a function.
+/// Executes the loads of a function, in the order of the text.
+///
+/// Parameters
+/// ----------
+/// module
+///     A path, or the text.
+/// function
+///     The function's name; may be left out if there is only one.
+/// image
+///     The manifest of a memory image.
+/// registers
+///     Values by name: a number for all lanes, 32 numbers, or an expression of `lane`, such as `"0x1000+16*lane"`. A
+///     predicate is `True` or `False` for all lanes, 32 of these, or a number, which is a mask, bit n for lane n.
+/// parameters
+///     Values of the function's parameters by name, or their elements.
+/// places
+///     The addresses of variables, in bytes.
+/// active
+///     The active lanes, bit n for lane n.
+/// tensor_memory
+///     The contents of Tensor Memory: a file of 262,144 bytes, these bytes, or `"pattern:NAME"`.
+/// warp
+///     The warp's number in its block, which decides the lanes of Tensor Memory that it may read.
+/// lane_mode
+///     The meaning of the lane in a Tensor Memory address.
 #[pyfunction]
-#[pyo3(signature = (module, function, image, registers, parameters, places, active, tensor_memory, warp, lane_mode))]
-#[allow(clippy::too_many_arguments, reason = "what `warpload.ptx.run` passes on")]
+#[pyo3(signature = (
+    module,
+    *,
+    function = None,
+    image = None,
+    registers = None,
+    parameters = None,
+    places = None,
+    active = u32::MAX,
+    tensor_memory = None,
+    warp = 0,
+    lane_mode = LaneMode("strict"),
+))]
+#[allow(clippy::too_many_arguments, reason = "keyword arguments of Python's")]
 pub(crate) fn run_ptx(
     py: Python<'_>,
-    module: &Bound<'_, PyAny>,
+    module: PtxModule<'_>,
     function: Option<String>,
     image: Option<PathBuf>,
-    registers: Vec<(String, String)>,
-    parameters: Vec<(String, String)>,
-    places: Vec<(String, String)>,
+    registers: Option<NamedValues<'_>>,
+    parameters: Option<NamedValues<'_>>,
+    places: Option<NamedValues<'_>>,
     active: u32,
-    tensor_memory: Option<&Bound<'_, PyAny>>,
+    tensor_memory: Option<TensorContents<'_>>,
     warp: u32,
     lane_mode: LaneMode,
-) -> PyResult<(String, Vec<RanLoad>)> {
-    let text = Text::new(module)?;
+) -> PyResult<Vec<RanLoad>> {
+    let text = Text::new(&module.0)?;
     let mut launch = Launch::default();
     launch.function = function;
-    (launch.registers, launch.parameters, launch.places) = (registers, parameters, places);
+    launch.registers = expressions(registers, true)?;
+    launch.parameters = expressions(parameters, false)?;
+    launch.places = expressions(places, false)?;
     launch.active = LaneMask::from_bits(active);
     if let Some(memory) = tensor_memory {
         let rules = Rules::default().lane_mode(lane_mode.mode());
-        let memory = crate::tmem::tensor_memory(memory)?;
+        let memory = crate::tmem::tensor_memory(&memory.0)?;
         launch.tensor = Some(WarpTensorMemory::new(memory, warp).rules(rules));
     }
     let machine = image.map_or_else(
@@ -291,35 +476,59 @@ pub(crate) fn run_ptx(
                 let message = format!("{}: {}", text.name, failure.message);
                 Failure { message, file: Some(text.name.clone()), ..failure }
             })?;
-            let mut loads = Vec::new();
+            let mut results = Vec::new();
             let each = run.each(|step| {
-                loads.extend(LoadReport::new(module, lines, step).map(ran_load));
+                results.extend(LoadReport::new(module, lines, step).map(RanLoad::of));
                 Ok::<_, std::convert::Infallible>(())
             });
             match each {
-                Ok(()) => Ok(loads),
+                Ok(()) => Ok(results),
             }
         })
     });
-    let loads = ran.map_err(|failure| failure.raise(py))?;
-    Ok((text.name, loads))
+    ran.map_err(|failure| failure.raise(py))
 }
 
-fn ran_load(report: LoadReport) -> RanLoad {
-    let masks = |masks: Vec<(String, LaneMask)>| {
-        masks.into_iter().map(|(name, lanes)| (name, lanes.bits())).collect()
+impl RanLoad {
+    fn of(report: LoadReport) -> Self {
+        let masks = |masks: Vec<(String, LaneMask)>| {
+            masks.into_iter().map(|(name, lanes)| (name, lanes.bits())).collect()
+        };
+        let registers = report.registers.into_iter();
+        Self {
+            text: report.text,
+            line: report.line,
+            column: report.column,
+            executing: report.executing.map_or(0, LaneMask::bits),
+            registers: registers.map(|one| (one.name, one.lanes.to_vec())).collect(),
+            lane_faults: masks(report.lane_faults),
+            undefined: masks(report.undefined),
+            tensor_fault: report.tensor_fault.map(|fault| fault.message),
+            error: report.error,
+        }
+    }
+}
+
+/// Writes values as the command reads them. A truth value of a register is repeated for all lanes, because as a number
+/// it would be a mask with lane 0 alone.
+fn expressions(values: Option<NamedValues<'_>>, of_lanes: bool) -> PyResult<Vec<(String, String)>> {
+    let one = |value: &Bound<'_, PyAny>| match value.cast::<PyBool>() {
+        Ok(flag) => Ok(u8::from(flag.is_true()).to_string()),
+        Err(_) => Ok::<_, PyErr>(value.str()?.to_string()),
     };
-    let registers =
-        report.registers.into_iter().map(|register| (register.name, register.lanes.to_vec()));
-    (
-        report.text,
-        report.line,
-        report.column,
-        report.executing.map_or(0, LaneMask::bits),
-        registers.collect(),
-        masks(report.lane_faults),
-        masks(report.undefined),
-        report.tensor_fault.map(|fault| fault.message),
-        report.error,
-    )
+    let written = |value: &Bound<'_, PyAny>| {
+        let is_array = value.hasattr("tolist")?;
+        let value = if is_array { value.call_method0("tolist")? } else { value.clone() };
+        if value.is_instance_of::<PyBool>() && of_lanes {
+            return Ok(vec![one(&value)?; LANES].join(","));
+        }
+        if value.is_instance_of::<PyString>() || value.cast::<PySequence>().is_err() {
+            return one(&value);
+        }
+        let values: Vec<String> =
+            value.try_iter()?.map(|value| one(&value?)).collect::<PyResult<_>>()?;
+        Ok(values.join(","))
+    };
+    let entries = crate::memory::entries(values.map(|NamedValues(values)| values))?;
+    entries.iter().map(|(name, value)| Ok((name.extract()?, written(value)?))).collect()
 }

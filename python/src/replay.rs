@@ -1,35 +1,45 @@
-//! [`Replayed`]: the result of a replay, merging and comparing.
+//! [`Replay`]: the result of a replay, merging and comparing.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyDict, PyType};
+use serde_json::Value;
 use warpload::json::write_line;
+use warpload::load::LaneFaultKind;
 use warpload::memory::Memory as Bytes;
 use warpload_replay::{
-    Comparison, NothingSelected, ReplayOptions, ReplayRemark, ReplayRequest, Summary, SummaryError,
-    replay,
+    AccessCounts, NothingSelected, ReplayOptions, ReplayRemark, ReplayRequest, Summary,
+    SummaryError, replay,
 };
 use warpload_report::{ReportPage, html};
 use warpload_trace::{BinaryTrace, Shard};
 
+use crate::borrowed::Source;
 use crate::error::{ErrorKind, Failure, error};
+use crate::literals::{Dictionary, Replays, Summary as PySummary, SummaryJson};
+use crate::notebook::escaped;
 use crate::objects::objects;
 use crate::open::{Holding, open_cubins, open_image, write_file};
-use crate::options::options;
+use crate::options::{json_text, options};
 use crate::table::Table;
 use crate::waiting::Shared;
 
-/// The result of a replay. `warpload.Replay` is its public face.
-#[pyclass(frozen, module = "warpload._native")]
-pub(crate) struct Replayed {
+/// The result of a replay.
+///
+/// A notebook shows the headline and the rows with the most sectors beyond the ideal.
+#[pyclass(frozen, module = "warpload")]
+pub(crate) struct Replay {
     summary: Summary,
     /// The JSON that the command prints, serialized on first use.
     json: OnceLock<Vec<u8>>,
+    /// The summary as an object of Python, made on first use.
+    counts: PyOnceLock<PySummary>,
     rows: Table,
-    notes: Vec<String>,
+    messages: Vec<String>,
     /// The name of the trace and of its data, for the page.
     about: [String; 2],
 }
@@ -48,7 +58,7 @@ pub(crate) struct ReplayTask {
 pub(crate) struct Found {
     summary: Summary,
     rows: Result<warpload_arrow::arrow_array::RecordBatch, warpload_arrow::BatchError>,
-    notes: Vec<String>,
+    messages: Vec<String>,
     about: [String; 2],
 }
 
@@ -63,7 +73,7 @@ impl ReplayTask {
         let Self { request, image, shard, title } = self;
         let opened = request.image.as_deref().map(|image| open_image(image, Holding::Read));
         let machine = opened.transpose()?;
-        let (functions, mut notes) = open_cubins(&request.cubin)?;
+        let (functions, mut messages) = open_cubins(&request.cubin)?;
         let memory = image.as_deref().or(machine.as_ref().map(|machine| &machine.memory));
         let selection = request.selection(trace.contents());
         let observe = |bytes| {
@@ -80,33 +90,32 @@ impl ReplayTask {
         if let Some(nothing) = NothingSelected::find(&summary, trace, &options) {
             return Err(Failure::of(&nothing, ErrorKind::Selection));
         }
-        notes.extend(ReplayRemark::all(&summary, &options).iter().map(ToString::to_string));
+        messages.extend(ReplayRemark::all(&summary, &options).iter().map(ToString::to_string));
         let data = match memory {
             Some(_) if request.image.is_none() => "a memory image".to_owned(),
             _ => request.data_in_words(),
         };
         let rows = warpload_arrow::rows(&summary, Some(&options));
-        Ok(Found { summary, rows, notes, about: [title.clone(), data] })
+        Ok(Found { summary, rows, messages, about: [title.clone(), data] })
     }
 }
 
-impl Replayed {
+impl Replay {
     pub(crate) fn new(py: Python<'_>, found: Found) -> PyResult<Self> {
-        let Found { summary, rows, notes, about } = found;
+        let Found { summary, rows, messages, about } = found;
         let rows = Table::of_batch(py, rows)?;
-        Ok(Self { summary, json: OnceLock::new(), rows, notes, about })
+        let (json, counts) = (OnceLock::new(), PyOnceLock::new());
+        Ok(Self { summary, json, counts, rows, messages, about })
     }
 
-    fn of(py: Python<'_>, summary: Summary, json: OnceLock<Vec<u8>>) -> PyResult<Self> {
-        let rows = Table::of_batch(py, warpload_arrow::rows(&summary, None))?;
-        let about = ["Replay".to_owned(), String::new()];
-        Ok(Self { summary, json, rows, notes: Vec::new(), about })
+    fn of(py: Python<'_>, summary: Summary, about: [String; 2]) -> PyResult<Self> {
+        let rows = warpload_arrow::rows(&summary, None);
+        Self::new(py, Found { summary, rows, messages: Vec::new(), about })
     }
 
     /// The counts of a kernel's launch. `name` is its module's.
     pub(crate) fn of_launch(py: Python<'_>, summary: Summary, name: &str) -> PyResult<Self> {
-        let about = [name.to_owned(), "the arguments of the launch".to_owned()];
-        Ok(Self { about, ..Self::of(py, summary, OnceLock::new())? })
+        Self::of(py, summary, [name.to_owned(), "the arguments of the launch".to_owned()])
     }
 
     fn bytes(&self, py: Python<'_>) -> PyResult<&[u8]> {
@@ -121,44 +130,57 @@ impl Replayed {
 }
 
 #[pymethods]
-impl Replayed {
-    /// The page for a browser. With `by_launch`, launches of one kernel are not added up.
-    #[pyo3(signature = (*, by_launch = false))]
-    fn page(&self, py: Python<'_>, by_launch: bool) -> String {
-        py.detach(|| {
-            let [title, data] = &self.about;
-            html(&ReportPage::new(&self.summary).by_launch(by_launch).title(title).data(data))
-        })
-    }
-
-    /// Writes a page to a file, which appears under its name when it is complete.
+impl Replay {
+    /// Reads a summary that the command wrote with `--format json`: bytes or a `str`, of a whole replay or of a shard.
     #[staticmethod]
-    fn write_page(py: Python<'_>, page: &str, path: PathBuf) -> PyResult<()> {
-        py.detach(|| write_file(&path, page.as_bytes())).map_err(|failure| failure.raise(py))
-    }
-
-    /// Reads the JSON of a summary, of a whole replay or of shards.
-    #[staticmethod]
-    fn from_json(py: Python<'_>, json: &[u8]) -> PyResult<Self> {
-        let summary = Summary::from_json(json).map_err(|failed| match failed {
+    fn from_json(py: Python<'_>, summary: SummaryJson<'_>) -> PyResult<Self> {
+        let text = summary.0.extract::<String>().map(String::into_bytes);
+        let json = text.or_else(|_| Source::new(&summary.0)?.bytes().map(<[u8]>::to_vec))?;
+        let summary = Summary::from_json(&json).map_err(|failed| match failed {
             SummaryError::Json(failed) => error(py, ErrorKind::Input, failed),
             other => error(py, ErrorKind::Input, other),
         })?;
-        Self::of(py, summary, OnceLock::from(json.to_vec()))
+        let replay = Self::of(py, summary, ["Replay".to_owned(), String::new()])?;
+        Ok(Self { json: json.into(), ..replay })
     }
 
-    /// The JSON that the command prints with `--format json`.
+    /// The page for a browser. If a path is given, it is also written to this file, which appears under its name when it
+    /// is complete. The page adds launches of a kernel up, unless `by_launch`.
+    ///
+    /// Raises
+    /// ------
+    /// Error
+    ///     If the file cannot be written.
+    #[pyo3(signature = (path = None, *, by_launch = false))]
+    fn html(&self, py: Python<'_>, path: Option<PathBuf>, by_launch: bool) -> PyResult<String> {
+        let written = py.detach(|| {
+            let [title, data] = &self.about;
+            let page = ReportPage::new(&self.summary).by_launch(by_launch).title(title).data(data);
+            let page = html(&page);
+            path.map_or(Ok(()), |path| write_file(&path, page.as_bytes())).map(|()| page)
+        });
+        written.map_err(|failure| failure.raise(py))
+    }
+
+    /// The JSON of `warpload replay --format json`, byte for byte.
     fn to_json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, self.bytes(py)?))
     }
 
-    /// The same JSON as objects.
+    /// The same JSON as a dictionary.
     #[pyo3(signature = () -> "dict[str, Any]")]
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         objects(py, &self.summary)
     }
 
-    /// The rows: the counts of each instruction of each launch.
+    /// The counts. For a shard, with only the launches that it touched.
+    #[getter]
+    fn summary(&self, py: Python<'_>) -> PyResult<&PySummary> {
+        self.counts.get_or_try_init(py, || PySummary::make(py, (self.to_dict(py)?,)))
+    }
+
+    /// The counts of each instruction of each launch as a table: `polars.DataFrame(replay.rows)`. A row is a load,
+    /// store, atomic, reduction, or one side of a copy.
     #[getter]
     fn rows(&self) -> Table {
         self.rows.clone()
@@ -167,38 +189,140 @@ impl Replayed {
     /// Notes for the user.
     #[getter]
     fn messages(&self) -> Vec<String> {
-        self.notes.clone()
+        self.messages.clone()
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.summary == other.summary
+    }
+
+    #[pyo3(signature = () -> "tuple[object, ...]")]
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (&[u8],))> {
+        Ok((py.get_type::<Self>().getattr("from_json")?, (self.bytes(py)?,)))
+    }
+
+    fn __repr__(&self) -> String {
+        let Summary { counts, digest, .. } = &self.summary;
+        let AccessCounts { accesses, global, local, lane_faults, values, .. } = counts.all();
+        let (global, local) = (global.unwrap_or_default(), local.unwrap_or_default());
+        let sectors = global.sectors.sum.saturating_add(local.sectors);
+        let ideal = global.ideal_sectors.saturating_add(local.ideal_sectors);
+        let mut shown = format!(
+            "Replay({accesses} accesses of {} instructions, {sectors} sectors, ideal {ideal}",
+            counts.instructions
+        );
+        let faults = LaneFaultKind::ALL.map(|kind| lane_faults[kind]);
+        match faults.into_iter().fold(0, u64::saturating_add) {
+            0 => {}
+            faults => shown += &format!(", {faults} lane faults"),
+        }
+        if values.mismatches > 0 {
+            shown += &format!(", {} mismatches", values.mismatches);
+        }
+        if let Some(digest) = digest {
+            shown += &format!(", digest {digest}");
+        }
+        shown + ")"
+    }
+
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let (headline, rows) = (escaped(&self.__repr__()), self.rows._repr_html_(py)?);
+        Ok(format!("<p><code>{headline}</code></p>{rows}"))
     }
 }
 
-/// Adds summaries: the shards of a replay to the whole, and whole replays to one of all their launches.
+/// The changes between two replays, the largest first.
+#[pyclass(frozen, eq, module = "warpload")]
+#[derive(PartialEq)]
+pub(crate) struct Comparison {
+    details: Value,
+}
+
+#[pymethods]
+impl Comparison {
+    #[new]
+    #[pyo3(signature = (details: "dict[str, Any]"))]
+    fn new(py: Python<'_>, details: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let details = serde_json::from_str(&json_text(details)?);
+        Ok(Self { details: details.map_err(|failed| error(py, ErrorKind::Syntax, failed))? })
+    }
+
+    /// The change of sectors, wavefronts and addresses together in percent; `None` if the first has none and the second
+    /// some, or if it is not known.
+    #[getter]
+    fn change(&self) -> Option<f64> {
+        self.details["change"].as_f64()
+    }
+
+    /// The JSON of `warpload compare --format json` as a dictionary.
+    #[getter]
+    fn details<'py>(&self, py: Python<'py>) -> PyResult<Dictionary<'py>> {
+        objects(py, &self.details).map(Dictionary)
+    }
+
+    fn __repr__(&self) -> String {
+        let list = |key: &str| self.details[key].as_array().into_iter().flatten();
+        let is_unknown =
+            |kind: &Value| ["unknown", "faults"].iter().any(|key| kind[*key][0] != kind[*key][1]);
+        let change = match self.change() {
+            Some(change) => format!("{change:+.1} %"),
+            None if list("kinds").any(is_unknown) => "not known".to_owned(),
+            None => "new".to_owned(),
+        };
+        let changed = list("rows").filter(|row| row["change"].as_f64() != Some(0.0)).count();
+        format!("Comparison({change}, {changed} instructions)")
+    }
+
+    #[pyo3(signature = () -> "tuple[object, ...]")]
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyType>, (Bound<'py, PyAny>,))> {
+        Ok((py.get_type::<Self>(), (objects(py, &self.details)?,)))
+    }
+}
+
+/// Adds replays: the shards of a replay to the whole, and whole replays to one of all their launches.
+///
+/// Parameters
+/// ----------
+/// replays
+///     The replays, each shard once, in any order.
+///
+/// Raises
+/// ------
+/// Error
+///     If shards are missing, or the replays do not fit.
 #[pyfunction]
-pub(crate) fn merge(py: Python<'_>, replays: Vec<Py<Replayed>>) -> PyResult<Replayed> {
-    let summaries = replays.iter().map(|replay| replay.get().summary.clone()).collect();
+pub(crate) fn merge(py: Python<'_>, replays: Replays<'_>) -> PyResult<Replay> {
+    let summary = |replay: PyResult<Bound<'_, PyAny>>| -> PyResult<Summary> {
+        Ok(replay?.cast::<Replay>()?.get().summary.clone())
+    };
+    let summaries = replays.0.try_iter()?.map(summary).collect::<PyResult<_>>()?;
     let merged = Summary::merge(summaries)
         .map_err(|failed| Failure::of(&failed, ErrorKind::Input).raise(py))?;
     if let Some(nothing) = merged.nothing_selected() {
         return Err(Failure::of(&nothing, ErrorKind::Selection).raise(py));
     }
-    Replayed::of(py, merged, OnceLock::new())
+    Replay::of(py, merged, ["Replay".to_owned(), String::new()])
 }
 
-/// Compares two replays, instruction by instruction. Returns the JSON of `warpload compare` as objects, and the
-/// change of the whole in percent.
+/// Compares two replays, instruction by instruction.
+///
+/// Raises
+/// ------
+/// Error
+///     With the `kind` `"selection"` if they counted different accesses.
 #[pyfunction]
-#[pyo3(signature = (a, b) -> "tuple[dict[str, Any], float | None]")]
-pub(crate) fn compare<'py>(
-    py: Python<'py>,
-    a: &Replayed,
-    b: &Replayed,
-) -> PyResult<(Bound<'py, PyAny>, Option<f64>)> {
+pub(crate) fn compare(py: Python<'_>, a: &Replay, b: &Replay) -> PyResult<Comparison> {
     if a.summary.shard.is_some() || b.summary.shard.is_some() {
         let message = "expected whole replays; `merge` combines all shards into one";
         return Err(error(py, ErrorKind::Argument, message));
     }
-    let comparison = Comparison::new(&a.summary, &b.summary)
+    let compared = warpload_replay::Comparison::new(&a.summary, &b.summary)
         .map_err(|failed| Failure::of(&failed, ErrorKind::Selection).raise(py))?;
-    Ok((objects(py, &comparison)?, comparison.change))
+    let details = serde_json::to_value(&compared);
+    Ok(Comparison { details: details.map_err(|failed| error(py, ErrorKind::Input, failed))? })
 }
 
 /// Reads a request from keyword arguments.

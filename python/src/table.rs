@@ -130,7 +130,7 @@ impl Table {
 
     /// Exports the table as a new stream of the Arrow C data interface.
     #[pyo3(signature = (requested_schema: "object | None" = None))]
-    fn __arrow_c_stream__<'py>(
+    pub(crate) fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
@@ -152,7 +152,10 @@ impl Table {
     }
 
     /// Exports the columns as a schema of the Arrow C data interface.
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+    pub(crate) fn __arrow_c_schema__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = FFI_ArrowSchema::try_from(&*self.schema);
         let schema = schema.map_err(|failed| raised(py, &failed))?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
@@ -178,7 +181,7 @@ impl Table {
 
     /// The first rows as a table for a notebook; of the rows of a replay, those with the most sectors beyond the ideal.
     #[pyo3(signature = () -> "str")]
-    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+    pub(crate) fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         let length = self.__len__(py)?;
         let first = || self.batches()?.next().transpose().map_err(BatchError::from);
         let batch = py.detach(first).map_err(|failed| raised(py, &failed))?;

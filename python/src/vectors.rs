@@ -88,7 +88,7 @@ impl Vector {
     /// passes.
     #[pyo3(signature = (executor = Executor("both")))]
     fn check(&self, py: Python<'_>, executor: Executor) -> PyResult<Vec<String>> {
-        let checked = execute::check(&self.line, executor.list());
+        let checked = py.detach(|| execute::check(&self.line, executor.list()));
         checked.map_err(|failed| error(py, ErrorKind::Syntax, failed))
     }
 
@@ -194,14 +194,23 @@ pub(crate) fn generate_vectors(
         flags::Flag::named(name).ok_or_else(unknown)
     };
     let wanted = flags.iter().map(named).collect::<PyResult<Vec<_>>>()?;
-    let generator = Generator::new(instruction, sm.0, seed).and_then(|one| one.with_flags(&wanted));
-    let generator = generator.map_err(failed)?;
-    let mut vectors = Vec::new();
-    for number in 0..count {
-        vectors.push(Vector { line: generator.case(number).map_err(failed)?.line() });
-        py.check_signals()?;
-    }
-    Ok(vectors)
+    let drawn = py.detach(|| {
+        let generator = Generator::new(instruction, sm.0, seed);
+        let generator = match generator.and_then(|one| one.with_flags(&wanted)) {
+            Ok(generator) => generator,
+            Err(failed) => return Ok(Err(failed)),
+        };
+        let mut vectors = Vec::new();
+        for number in 0..count {
+            match generator.case(number) {
+                Ok(case) => vectors.push(Vector { line: case.line() }),
+                Err(failed) => return Ok(Err(failed)),
+            }
+            Python::attach(|py| py.check_signals())?;
+        }
+        Ok::<_, PyErr>(Ok(vectors))
+    });
+    drawn?.map_err(failed)
 }
 
 /// The instructions of an SM that vectors can be drawn for.

@@ -40,7 +40,7 @@ const LOAD: u8 = 1;
 const ILLEGAL: u8 = 2;
 
 /// A read-only array.
-struct Column<'py, T: numpy::Element>(Bound<'py, PyArray1<T>>);
+pub(crate) struct Column<'py, T: numpy::Element>(Bound<'py, PyArray1<T>>);
 
 macro_rules! column {
     ($($kind:ident $name:literal),*) => {
@@ -64,9 +64,9 @@ macro_rules! column {
     };
 }
 
-column!(u8 "uint8", i16 "int16", i32 "int32", i64 "int64");
+column!(u8 "uint8", i16 "int16", i32 "int32", i64 "int64", u64 "uint64");
 
-fn column<'py, T: numpy::Element + Copy>(
+pub(crate) fn column<'py, T: numpy::Element + Copy>(
     py: Python<'py>,
     values: &[T],
 ) -> PyResult<Column<'py, T>> {

@@ -65,7 +65,7 @@ def test_replay_equals_one_process(client, trace, whole):
 def test_any_number_of_shards_has_the_same_bytes(client, trace, whole):
     for shards in (1, 2, 3, 20, None):
         found = wl.cluster.replay(str(trace), client, shards=shards, **OPTIONS)
-        assert found.to_json().decode() == whole and found.shard is None
+        assert found.to_json().decode() == whole and found.summary.shard is None
 
 
 def start_a_task_and_die():

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import signal
+import subprocess
 import sys
+import threading
+import time
 import typing
 
 import pytest
@@ -36,7 +40,7 @@ def right(question):
 
 def test_our_executors_answer_the_whole_suite(suite) -> None:
     cases = json.loads((suite / "MANIFEST.json").read_bytes())["cases"]
-    report = wl.conform(suite, "both", jobs=2)
+    report = wl.conform(suite, jobs=2)
     assert report and (report.passed, report.failed, report.skipped) == (cases, 0, 0)
     assert sum(passed for passed, _, _ in report.families.values()) == cases
     assert set(report.families) == set(typing.get_args(_types.Family))
@@ -47,7 +51,7 @@ def test_our_executors_answer_the_whole_suite(suite) -> None:
 def test_a_program_and_our_executors_are_asked_the_same(small) -> None:
     program = [sys.executable, "-m", "warpload", "conform", "--serve"]
     for executor in ("fast", "reference", "both"):
-        assert wl.conform(small, executor) == wl.conform(small, program, timeout=60.0), executor
+        assert wl.conform(small, executor=executor) == wl.conform(small, program, timeout=60.0), executor
     command = " ".join(f"'{word}'" for word in program)
     assert wl.conform(small / "decode", command) == wl.conform(small / "decode", program)
 
@@ -84,7 +88,7 @@ def test_a_function_is_asked(suite) -> None:
 
 
 def test_what_a_function_raises(small) -> None:
-    cases = wl.conform(small / "decode", "fast").passed
+    cases = wl.conform(small / "decode", executor="fast").passed
 
     def raises(exception):
         def function(question):
@@ -105,8 +109,6 @@ def test_what_a_function_raises(small) -> None:
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
 @pytest.mark.parametrize("examinee", ["reference", "sleep 60"])
 def test_a_signal_stops_a_run(suite, examinee) -> None:
-    """A program that does not answer is waited for no longer than it may take."""
-
     def stop(*_) -> None:
         raise TimeoutError
 
@@ -114,11 +116,79 @@ def test_a_signal_stops_a_run(suite, examinee) -> None:
     signal.setitimer(signal.ITIMER_REAL, 0.2)
     try:
         with pytest.raises(TimeoutError):
-            options = {} if examinee == "reference" else {"timeout": 1.0}
-            wl.conform(suite, examinee, **options)
+            if examinee == "reference":
+                wl.conform(suite, executor=examinee)
+            wl.conform(suite, examinee, timeout=60.0)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+# Notes its number in a folder, and answers nothing.
+SLEEPING = "import os, sys, time; open(f'{sys.argv[1]}/{os.getpid()}', 'w').close(); time.sleep(600)"
+CONFORM = "import sys, warpload; warpload.conform(sys.argv[1], [sys.executable, *sys.argv[2:]], timeout=600.0)"
+
+
+def is_running(number: str) -> bool:
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_no_program_outlives_a_run_that_a_signal_ends(small, tmp_path, number) -> None:
+    arguments = [sys.executable, "-c", CONFORM, small, "-c", SLEEPING, tmp_path]
+    child = subprocess.Popen(arguments, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 120
+    while not any(map(is_running, os.listdir(tmp_path))):
+        assert child.poll() is None and time.monotonic() < deadline
+        time.sleep(0.01)
+    child.send_signal(number)
+    _, errors = child.communicate(timeout=120)
+    assert child.returncode == -number, errors
+    assert (b"KeyboardInterrupt" in errors) == (number == signal.SIGINT)
+    assert not any(map(is_running, os.listdir(tmp_path)))
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGTERM"), reason="no signals")
+def test_a_run_leaves_the_handlers_of_signals_alone(small) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    program = [sys.executable, "-m", "warpload", "conform", "--serve"]
+    assert wl.conform(small / "decode", program, timeout=60.0)
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_other_threads_run_while_vectors_are_drawn_and_checked() -> None:
+    """No thread has to give the lock up: another one runs only if the call releases it."""
+    vector = vectors.generate("LDS", count=1)[0]
+    before = sys.getswitchinterval()
+    for work in (lambda: vectors.generate("LDS", count=4), vector.check):
+        started, gate, ran = threading.Event(), threading.Lock(), []
+
+        def run() -> None:
+            started.set()
+            with gate:
+                ran.append(True)
+
+        gate.acquire()
+        thread = threading.Thread(target=run)
+        thread.start()
+        started.wait()
+        sys.setswitchinterval(10_000)
+        try:
+            gate.release()
+            for _ in range(10_000):
+                work()
+                if ran:
+                    break
+            ran_meanwhile = list(ran)
+        finally:
+            sys.setswitchinterval(before)
+        thread.join()
+        assert ran_meanwhile
 
 
 @pytest.mark.parametrize("answer", [{"text": 1}, [], "LD", {"text": [[]]}, {"text": object()}, 1.5])
@@ -138,15 +208,17 @@ def test_a_list_in_itself_is_no_answer(small) -> None:
 @pytest.mark.parametrize(
     ("options", "kind"),
     [
-        ({"examinee": "fast", "timeout": 1.0}, "argument"),
+        ({"timeout": 1.0}, "argument"),
+        ({"examinee": "cat", "executor": "fast"}, "argument"),
+        ({"executor": "slow"}, "argument"),
         ({"examinee": right, "jobs": 2}, "argument"),
         ({"examinee": "sh -c 'x"}, "argument"),
         ({"examinee": []}, "argument"),
         ({"examinee": "./no-such-program"}, "system"),
         ({"examinee": "true"}, "input"),
         ({"examinee": "cat", "timeout": 0.0}, "argument"),
-        ({"examinee": "fast", "families": ["no-such"]}, "argument"),
-        ({"examinee": "fast", "flags": ["misalignd"]}, "selection"),
+        ({"families": ["no-such"]}, "argument"),
+        ({"flags": ["misalignd"]}, "selection"),
     ],
 )
 def test_errors_have_a_kind(small, options, kind) -> None:
@@ -159,17 +231,17 @@ def test_errors_have_a_kind(small, options, kind) -> None:
 
 def test_a_suite_that_is_not_there(small, tmp_path) -> None:
     with pytest.raises(FileNotFoundError):
-        wl.conform(tmp_path / "none.jsonl", "fast")
+        wl.conform(tmp_path / "none.jsonl")
     with pytest.raises(wl.Error):
-        wl.conform(tmp_path, "fast")
+        wl.conform(tmp_path)
     empty = tmp_path / "empty.jsonl"
     empty.write_text("\n")
     with pytest.raises(wl.Error, match="no cases") as raised:
-        wl.conform(empty, "fast")
+        wl.conform(empty)
     assert raised.value.file == str(empty)
     empty.write_bytes(b"\x7fELF" + bytes(100))
     with pytest.raises(wl.Error):
-        wl.conform(empty, "fast")
+        wl.conform(empty)
 
 
 def test_vectors_are_those_of_the_command(command) -> None:
@@ -187,7 +259,7 @@ def test_vectors_are_those_of_the_command(command) -> None:
 def test_a_vector_is_executed_by_hand(suite) -> None:
     for vector in vectors.read(suite / "execute" / "ldg-sm90.jsonl"):
         warp = vector.warp
-        outcome = vector.machine.execute(vector.instruction, warp)
+        outcome = wl.execute(vector.instruction, vector.machine, warp)
         final = vector.to_dict()["final"]
         for register, values in final["registers"].items():
             assert [hex(value) for value in warp[int(register[1:])].tolist()] == values
@@ -202,7 +274,7 @@ def test_vectors_are_read_and_written(tmp_path) -> None:
     vectors.write(path, drawn)
     assert vectors.read(path) == drawn == pickle.loads(pickle.dumps(drawn))
     assert [path.name for path in tmp_path.iterdir()] == ["vectors.jsonl"]
-    assert wl.conform(path, "both").passed == 5
+    assert wl.conform(path).passed == 5
     path.write_text(path.read_text() + "\n{}\n")
     with pytest.raises(wl.Error, match="missing key `instruction`") as raised:
         vectors.read(path)

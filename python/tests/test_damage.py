@@ -53,7 +53,7 @@ def test_a_damaged_trace(traces: Path, tmp_path: Path, name: str) -> None:
             with pytest.raises(Exception, match=r"damaged|malformed"):
                 pl.DataFrame(found)
         else:
-            accesses = replay.to_polars()["accesses"].sum()
+            accesses = replay.rows.to_polars()["accesses"].sum()
             assert accesses == len(found) == pl.DataFrame(found).height
     # A binary trace has a checksum for every byte.
     assert refused == 8 if name.endswith(".wlt") else refused >= 2, refused
@@ -64,20 +64,20 @@ def test_damaged_code(traces: Path, data: Path, tmp_path: Path) -> None:
         path = tmp_path / file.name
         for content in damaged(file.read_bytes()):
             path.write_bytes(content)
-            found = outcome(wl.loads, path)
+            found = outcome(wl.decode_file, path)
             assert isinstance(found, wl.Error) or all(str(load) for load in found)
 
 
 def test_one_damaged_image_hides_no_other(data: Path, tmp_path: Path) -> None:
     path = data / "fatbins" / "lib.a"
-    whole = wl.loads(path)
+    whole = wl.decode_file(path)
     content = bytearray(path.read_bytes())
     # The offset of a section's name, in the first image.
     content[366] ^= 0xFF
     damaged = tmp_path / "lib.a"
     damaged.write_bytes(content)
     with pytest.warns(UserWarning) as warned:
-        found = wl.loads(damaged)
+        found = wl.decode_file(damaged)
     assert found == [load for load in whole if load.image != 1] != whole
     (message,) = [str(one.message) for one in warned]
     assert message.startswith(f"{damaged}: image 1: section ")
@@ -87,7 +87,7 @@ def test_one_damaged_image_hides_no_other(data: Path, tmp_path: Path) -> None:
     single.write_bytes((data / "listings" / "chase.sm_50.cubin").read_bytes()[:200])
     for path, sm in ((damaged, "90"), (single, None)):
         with pytest.raises(wl.Error):
-            wl.loads(path, sm=sm)
+            wl.decode_file(path, sm=sm)
 
 
 def test_a_damaged_image(traces: Path, tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_a_damaged_image(traces: Path, tmp_path: Path) -> None:
             found = outcome(lambda _: wl.Machine.open(manifest), manifest)
             if not isinstance(found, wl.Error):
                 # The bytes of memory are any bytes: values then differ from the expected ones.
-                assert trace.replay(image=found).to_polars()["accesses"].sum() == len(trace)
+                assert trace.replay(image=found).rows.to_polars()["accesses"].sum() == len(trace)
             else:
                 assert found.line is None or path == manifest
 
@@ -124,7 +124,7 @@ def test_a_damaged_summary(traces: Path) -> None:
             found = wl.Replay.from_json(content)
         except wl.Error:
             continue
-        assert isinstance(found.loads.accesses, int) and len(found.rows) > 0 and repr(found)
+        assert isinstance(found.summary.loads.accesses, int) and len(found.rows) > 0 and repr(found)
 
 
 def test_a_damaged_shard(traces: Path, tmp_path: Path, command) -> None:

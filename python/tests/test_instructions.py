@@ -23,8 +23,8 @@ def test_a_word_has_its_parts() -> None:
     assert str(load) == load.text == TEXT
     assert repr(load) == "Instruction('LD.E.128 R4, [R4], P0', sm='50')"
     assert (load.mnemonic, load.opcode, load.space, load.size) == ("LD", "LD.E.128", "generic", 16)
-    assert (load.destination, load.registers, load.plg) == ("R4", 4, "P0")
-    assert load.address == ("R4", 0) and load.address.base == "R4" and load.address.offset == 0
+    assert (load.destination, load.register_count, load.plg) == ("R4", 4, "P0")
+    assert load.address == wl.Address("R4", 0) and load.address.base == "R4" and load.address.offset == 0
     assert (load.guard, load.word, load.sm) == (None, WORD, "50")
     assert wl.encode(TEXT) == WORD
 
@@ -34,7 +34,7 @@ def test_words_of_128_bits() -> None:
     load = wl.decode(word, sm="90")
     assert load is not None
     assert load.text == "LDG.E R0, desc[UR4][R2.64+0x8]"
-    assert (load.space, load.size, load.address, load.sm) == ("global", 4, ("R2", 8), "90")
+    assert (load.space, load.size, load.address, load.sm) == ("global", 4, wl.Address("R2", 8), "90")
     assert wl.decode(word, sm=90) == load
     guarded = wl.decode(wl.encode("@!P0 LDS R4, [R2+0x10]", sm="80"), sm="80")
     assert guarded is not None and (guarded.guard, guarded.space) == ("@!P0", "shared")
@@ -145,7 +145,7 @@ def test_an_encoded_text_is_decoded_again(
     load = wl.decode(wl.encode(text, sm), sm)
     assert load is not None
     assert (load.mnemonic, load.space, load.sm) == ("LDS", "shared", sm)
-    assert load.address == (f"R{2 * base}", offset)
+    assert load.address == wl.Address(f"R{2 * base}", offset)
     assert load.guard == (guard.strip() or None)
     assert wl.encode(load.text, sm) == load.word
 
@@ -185,7 +185,7 @@ def test_loads_are_the_commands(command, traces, data) -> None:
     for path in (traces / "gather.sm_50.cubin", data / "listings128" / "tile.sm90.cubin"):
         lines = command("decode", "--format", "json", path).stdout.splitlines()
         known = [json.loads(line) for line in lines]
-        found = wl.loads(path)
+        found = wl.decode_file(path)
         assert len(found) == len(known) > 0
         for load, line in zip(found, known):
             assert load.function == line["function"]
@@ -199,7 +199,7 @@ def test_loads_are_the_commands(command, traces, data) -> None:
 
 def test_a_missing_file_is_not_found(tmp_path, traces) -> None:
     missing = tmp_path / "missing"
-    for use in (wl.loads, wl.Trace, wl.Machine.open, wl.ptx.check):
+    for use in (wl.decode_file, wl.Trace, wl.Machine.open, wl.ptx.check):
         with pytest.raises(FileNotFoundError) as raised:
             use(missing)
         assert (raised.value.errno, raised.value.filename) == (2, str(missing))
@@ -215,12 +215,12 @@ def test_a_missing_file_is_not_found(tmp_path, traces) -> None:
         wl.Trace(listed)
     assert (line.value.file, line.value.line) == (str(listed), 1)
     with pytest.raises(wl.Error, match="is a folder") as folder:
-        wl.loads(tmp_path)
+        wl.decode_file(tmp_path)
     assert folder.value.file == str(tmp_path)
 
 
 def test_loads_are_values(traces) -> None:
-    found, again = wl.loads(traces / "gather.sm_50.cubin"), wl.loads(traces / "gather.sm_50.cubin")
+    found, again = wl.decode_file(traces / "gather.sm_50.cubin"), wl.decode_file(traces / "gather.sm_50.cubin")
     assert found == again and len({*found, *again}) == len(found) > 1
 
 
@@ -264,8 +264,8 @@ def test_many_words_are_decoded_at_once() -> None:
 
 def test_a_listing_without_words_has_instructions(data) -> None:
     listings = data / "listings"
-    without = wl.loads(listings / "chase.sm_50.nvdisasm.txt")
-    known = wl.loads(listings / "chase.sm_50.cubin")
+    without = wl.decode_file(listings / "chase.sm_50.nvdisasm.txt")
+    known = wl.decode_file(listings / "chase.sm_50.cubin")
     assert [str(load.instruction) for load in without] == [str(load) for load in known]
 
 

@@ -107,7 +107,7 @@ def test_saxpy_updates_its_arrays(saxpy) -> None:
     launch = saxpy((4,), (256,), (n, 2.0, x, y))
     assert np.array_equal(y, 1 + 2 * np.arange(n, dtype=np.float32))
     assert np.array_equal(x, np.arange(n))
-    assert launch.ok and launch.faults == launch.skipped == launch.unknown == ()
+    assert launch.ok and launch.faults == launch.skipped == launch.unknown == []
     launch.raise_for_faults()
     counts = launch.counts
     assert (counts.blocks, counts.warps, counts.stores, counts.atomics) == (4, 32, 32, 0)
@@ -140,14 +140,13 @@ def test_a_launch_is_replayed(saxpy, root: Path, tmp_path: Path) -> None:
     assert all(row.pop("values")["accesses"] == row["accesses"] for row in of_trace)
     assert of_trace == launch.replay.to_dict()["rows"]
     page = tmp_path / "saxpy.html"
-    launch.replay.html(page)
-    assert page.read_text() == launch.replay.html
+    assert launch.replay.html(page) == page.read_text()
     assert "<code>line 44</code>" in page.read_text()
     with pytest.raises(wl.Error, match="is a folder"):
         launch.replay.html(tmp_path)
     # Lanes that fault are counted, too.
     faulty = saxpy((2,), (64,), (100, 2.0, x, y[:90].copy()))
-    assert faulty.replay.stores.lane_faults.outside_allocation == 10
+    assert faulty.replay.summary.stores.lane_faults.outside_allocation == 10
     # Structured arrays and structures: the textbook's sectors.
     particles = Kernel(root / "traces/textbook.ptx", "array_of_structures")
     launch = particles((4,), (256,), (np.zeros((1024, 4), np.float32), 0.5, 1024))

@@ -6,10 +6,12 @@ import gc
 import mmap
 import subprocess
 import sys
+import typing
 
 import numpy as np
 import pytest
 import warpload as wl
+from warpload import _types
 
 LANES = np.arange(32, dtype=np.uint32)
 
@@ -25,7 +27,7 @@ def test_a_load_reads_what_is_there() -> None:
     outcome = wl.execute("LD R0, [R2 + 4]", machine(), warp)
     words = np.frombuffer(bytes(range(256)), "<u4")
     assert (warp[0] == words[1:33]).all()
-    assert (outcome.executing, outcome.destination, outcome.registers) == (0xFFFF_FFFF, "R0", 1)
+    assert (outcome.executing, outcome.destination, outcome.register_count) == (0xFFFF_FFFF, "R0", 1)
     assert outcome.warp_fault is None and outcome.lane_faults == [] and outcome.uniform is None
 
 
@@ -64,8 +66,8 @@ def test_addresses_have_as_many_bits_as_the_sm_has() -> None:
     def fault(memory: wl.Memory, sm: str, text: str) -> str:
         load = wl.decode(wl.encode(text, sm), sm)
         assert load is not None
-        for reference in (False, True):
-            outcome = wl.execute(load, wl.Machine(memory), warp.copy(), reference=reference)
+        for executor in typing.get_args(_types.Executor):
+            outcome = wl.execute(load, wl.Machine(memory), warp.copy(), executor=executor)
             kinds = {fault.kind for fault in outcome.lane_faults}
             assert len(kinds) == 1
         return kinds.pop()
@@ -172,8 +174,12 @@ def test_both_executors_agree() -> None:
     fast, literal = warp.copy(), warp.copy()
     outcomes = [
         wl.execute("LD.64 R4, [R2]", machine(), fast),
-        wl.execute("LD.64 R4, [R2]", machine(), literal, reference=True),
+        wl.execute("LD.64 R4, [R2]", machine(), literal, executor="reference"),
     ]
+    both = warp.copy()
+    assert wl.execute("LD.64 R4, [R2]", machine(), both, executor="both") == outcomes[0] and both == fast
+    with pytest.raises(wl.Error, match='executor: expected "fast" or "reference" or "both"'):
+        wl.execute("LD.64 R4, [R2]", machine(), both, executor="slow")
     assert fast == literal and repr(outcomes[0]) == repr(outcomes[1])
 
 

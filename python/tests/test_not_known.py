@@ -51,7 +51,7 @@ def test_an_array_with_unknown_bytes_stays_as_it_was() -> None:
     described = [(one.argument, one.name, one.bytes, one.first, one.cause) for one in launch.unknown]
     assert described == [(1, "out", 4, 4, cause), (None, "lost", 4, 0, cause)]
     assert [(one.line, one.count, one.text) for one in launch.skipped] == [(15, 1, TEX)]
-    assert f"line 15: not executed, 1 times: {TEX}\n" in str(launch)
+    assert f"line 15: not executed, 1 time: {TEX}\n" in str(launch)
     assert f"argument 1 `out`: 4 bytes are unknown, the first at offset 4: {cause}\n" in str(launch)
     verdict = "no faults in what was executed; races and uninitialized memory were not checked"
     assert repr(launch).endswith(f", {verdict}; 1 not executed; 2 with unknown bytes)")
@@ -87,7 +87,7 @@ def test_arrays_that_share_memory_are_told_apart() -> None:
 def test_a_skipped_instruction_alone_is_a_finding() -> None:
     text = FETCH.replace("st.global.u32 [%rd2+4], %r1;", "").replace("st.global.u32 [lost], %r1;", "")
     launch = Kernel(text)(1, 1, (None, None, np.zeros(1)))
-    assert not launch.ok and launch.unknown == () and len(launch.skipped) == 1
+    assert not launch.ok and launch.unknown == [] and len(launch.skipped) == 1
     assert repr(launch).endswith("1 not executed)")
 
 
@@ -95,7 +95,7 @@ def test_a_register_that_was_never_written_is_a_finding() -> None:
     out = np.zeros(4, np.int32)
     with pytest.warns(UnknownWarning):
         launch = Kernel(FETCH.replace(TEX, "mov.u32 %r2, 5"))(1, 1, (None, out, np.zeros(1)))
-    assert not launch.ok and launch.skipped == ()
+    assert not launch.ok and launch.skipped == []
     assert [one.cause for one in launch.unknown] == ["nothing has written `%r1`"] * 2
 
 
@@ -182,7 +182,7 @@ def test_the_limit_of_steps_keeps_the_findings() -> None:
         Kernel(FETCH.replace("ret;", "again: bra again;"))(
             1, 1, (None, np.zeros(4), np.zeros(1)), steps=1000
         )
-    assert f"line 15: not executed, 1 times: {TEX}" in str(raised.value)
+    assert f"line 15: not executed, 1 time: {TEX}" in str(raised.value)
 
 
 def test_a_wait_for_a_copy_that_is_not_executed_ends() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import inspect
 import json
 import os
 import pickle
@@ -20,6 +19,7 @@ import pyarrow as pa
 import pytest
 import warpload as wl
 from conftest import FORBIDDEN
+from warpload import _types
 
 REPLAYS = [
     ("generic.wlt", {"image": "generic.image.json"}),
@@ -43,7 +43,7 @@ KINDS = {
 
 def accesses(replay: wl.Replay) -> int:
     """The accesses of all kinds."""
-    return sum(getattr(replay, plural).accesses for plural in KINDS.values())
+    return sum(getattr(replay.summary, plural).accesses for plural in KINDS.values())
 
 
 def arguments(traces, options) -> list[str]:
@@ -81,31 +81,32 @@ def test_a_replay_is_the_commands(command, traces, name, options) -> None:
     assert found == wl.Replay.from_json(known.stdout)
     as_dict = found.to_dict()
     shard = options.get("shard")
-    assert (found.shard and (found.shard.index, found.shard.of)) == shard
-    assert found.digest == as_dict["digest"]
+    summary = found.summary
+    assert (summary.shard and (summary.shard.index, summary.shard.of)) == shard
+    assert summary.digest == as_dict["digest"]
     for kind, plural in KINDS.items():
-        counts, known = getattr(found, plural), as_dict[plural]
+        counts, known = getattr(summary, plural), as_dict[plural]
         assert counts.accesses == known["accesses"]
         assert counts.global_.sectors.sum == known.get("global", {}).get("sectors", {}).get("sum", 0)
         assert counts.by_space.global_ == known.get("by_space", {}).get("global", 0)
-        of_launches = [getattr(launch, plural).accesses for launch in found.launches]
+        of_launches = [getattr(launch, plural).accesses for launch in summary.launches]
         assert of_launches == [launch[plural]["accesses"] for launch in as_dict["launches"]]
         rows = pl.DataFrame(found.rows).filter(pl.col("kind") == kind)
         assert sum(of_launches) == rows["accesses"].sum() == counts.accesses
         assert rows["global_sectors_sum"].sum() == counts.global_.sectors.sum
-    assert [fault.pc for fault in found.first_faults] == [
+    assert [fault.pc for fault in summary.first_faults] == [
         int(fault["pc"], 16) for fault in as_dict["first_faults"]
     ]
-    assert found.launches and len(found.rows) == len(as_dict["rows"]) > 0
+    assert summary.launches and len(found.rows) == len(as_dict["rows"]) > 0
     if shard is None:
         return
     parts = [wl.Trace(traces / name).replay(**{**options, "shard": (i, 3)}) for i in range(3)]
     assert found == parts[shard[0]]
     whole = wl.Trace(traces / name).replay(**{**options, "shard": None})
     for plural in KINDS.values():
-        counts = [getattr(part, plural) for part in parts]
-        assert sum(one.accesses for one in counts) == getattr(whole, plural).accesses
-        assert sum(one.sectors for one in counts) == getattr(whole, plural).sectors
+        counts = [getattr(part.summary, plural) for part in parts]
+        assert sum(one.accesses for one in counts) == getattr(whole.summary, plural).accesses
+        assert sum(one.sectors for one in counts) == getattr(whole.summary, plural).sectors
 
 
 def test_what_a_trace_is(command, traces) -> None:
@@ -123,12 +124,10 @@ def test_a_replay_shows_what_matters(traces) -> None:
         "Replay(473 accesses of 624 instructions, 3123 sectors, ideal 1289, 637 lane faults, "
         "digest 4d7e8a276f5f90ac)"
     )
-    assert (found.loads.global_.sectors.sum, found.loads.global_.ideal_sectors) == (861, 303)
-    assert (found.loads.sectors, found.loads.ideal_sectors) == (861 + 1594, 303 + 318)
-    assert "loads" in dir(found) and "rows" in dir(found)
-    assert pickle.loads(pickle.dumps(found)).summary == found.summary
-    with pytest.raises(AttributeError):
-        found.nothing
+    assert (found.summary.loads.global_.sectors.sum, found.summary.loads.global_.ideal_sectors) == (861, 303)
+    assert (found.summary.loads.sectors, found.summary.loads.ideal_sectors) == (861 + 1594, 303 + 318)
+    assert pickle.loads(pickle.dumps(found)) == found
+    assert pickle.loads(pickle.dumps(found)).summary == found.summary == pickle.loads(pickle.dumps(found.summary))
     with pytest.raises(AttributeError):
         found.summary.loads = 1  # type: ignore[misc]
 
@@ -151,18 +150,17 @@ def test_notes_and_the_page(command, traces, tmp_path) -> None:
     page = tmp_path / "page.html"
     command("replay", traces / "generic.wlt", "--fill=zero", "--html", page)
     found = trace.replay(fill="zero")
-    assert found.html == page.read_text()
-    found.html(tmp_path / "ours.html")
+    assert found.html(tmp_path / "ours.html") == page.read_text()
     assert (tmp_path / "ours.html").read_bytes() == page.read_bytes()
     # Two launches of a kernel.
     twice = tmp_path / "twice.g"
     twice.write_text(f"{traces / 'rows-kernel-1.traceg'}\n" * 2)
     command("replay", twice, "--fill=address", "--html", page, "--by-launch")
     found = wl.Trace(twice).replay(fill="address")
-    assert len(found.launches) == 2
-    assert found.page(by_launch=True) == page.read_text() != found.html
+    assert len(found.summary.launches) == 2
+    assert found.html(by_launch=True) == page.read_text() != found.html()
     memory = wl.Memory({0x1000: bytes(64)})
-    assert "a memory image" in trace.replay(image=memory).html
+    assert "a memory image" in trace.replay(image=memory).html()
 
 
 @pytest.mark.parametrize("kernel", ["nosuch", "("])
@@ -211,8 +209,8 @@ def test_numbers_may_be_words(traces) -> None:
     assert known.to_dict()["selected"]["pc"] == "0x10..0x80"
     for pc in ("0x10..0x80", "16..128", [16, np.uint32(128)]):
         assert trace.replay(pc=pc) == known
-    signature = str(inspect.signature(wl.Trace.replay))
-    assert all(name in signature for name in ("shard", "fill", "kernel", "merge_pairs", "image"))
+    documented = wl.Trace.replay.__doc__
+    assert all(f"`{name}`" in documented for name in _types.ReplayOptions.__annotations__)
 
 
 def test_tables_are_filtered(traces) -> None:
@@ -220,8 +218,8 @@ def test_tables_are_filtered(traces) -> None:
     whole = pl.DataFrame(trace)
     chosen = trace.accesses(space="shared", pc="0x10..0x80", opcode="LD.*", threads=2)
     found = trace.replay(space="shared", pc="0x10..0x80", opcode="LD.*")
-    assert len(chosen) == chosen.to_polars().height == found.loads.accesses > 0
-    assert chosen.to_arrow().num_rows == len(chosen.to_pandas()) == found.loads.accesses
+    assert len(chosen) == chosen.to_polars().height == found.summary.loads.accesses > 0
+    assert chosen.to_arrow().num_rows == len(chosen.to_pandas()) == found.summary.loads.accesses
     assert set(chosen.to_polars()["record"]) < set(whole["record"])
     # Accesses of every kind.
     for options in ({"opcode": "ST*"}, {"opcode": "{ATOM,RED}*"}, {"space": "global"}):
@@ -229,8 +227,8 @@ def test_tables_are_filtered(traces) -> None:
         assert 0 < len(some) == some.to_polars().height == accesses(trace.replay(**options))
     with pytest.raises(TypeError, match="expected options about the contents of memory"):
         trace.accesses(merge_pairs=True)
-    rows = trace.replay(kernel="^", pc="0x10..0x80", opcode="LD.*").to_polars()
-    whole = trace.replay().to_polars()
+    rows = trace.replay(kernel="^", pc="0x10..0x80", opcode="LD.*").rows.to_polars()
+    whole = trace.replay().rows.to_polars()
     expected = whole.filter(pl.col("pc").is_between(0x10, 0x80), pl.col("opcode").cast(str).str.starts_with("LD."))
     assert rows.equals(expected) and 0 < rows.height < whole.height
 
@@ -250,7 +248,7 @@ def test_a_notebook_shows_the_worst_rows(traces) -> None:
     column = {name: pl.col(name).fill_null(0) for name in found.rows.columns}
     beyond = column["global_sectors_sum"] - column["global_ideal_sectors"]
     beyond += column["local_sectors"] - column["local_ideal_sectors"]
-    worst = found.to_polars().with_columns(beyond.alias("excess")).sort("excess", descending=True)
+    worst = found.rows.to_polars().with_columns(beyond.alias("excess")).sort("excess", descending=True)
     html = found._repr_html_()
     assert "sectors" in html and html.index(f"{worst['pc'][0]:#x}") < html.index(f"{worst['pc'][1]:#x}")
     assert "<table>" in found.rows._repr_html_() and "<script" not in html
@@ -374,9 +372,9 @@ def test_shards_merge_and_replays_compare(command, traces, tmp_path) -> None:
     both = wl.merge([whole, other])
     assert both.to_json() == command("merge", tmp_path / "a", tmp_path / "b", "--format", "json").stdout
     assert wl.merge([*shards, other]) == both and wl.merge([whole]) == whole
-    assert both.loads.accesses == whole.loads.accesses + other.loads.accesses
-    assert [launch.launch for launch in both.launches] == list(range(len(both.launches)))
-    assert len(both.rows) == len(whole.rows) + len(other.rows) and both.footprint is None
+    assert both.summary.loads.accesses == whole.summary.loads.accesses + other.summary.loads.accesses
+    assert [launch.launch for launch in both.summary.launches] == [*range(len(both.summary.launches))]
+    assert len(both.rows) == len(whole.rows) + len(other.rows) and both.summary.footprint is None
     known = command("compare", tmp_path / "a", tmp_path / "b", "--format", "json")
     assert wl.compare(whole, other).details == json.loads(known.stdout)
     assert wl.compare(whole, whole).change == 0
@@ -420,11 +418,11 @@ def test_polars_reads_a_trace(traces) -> None:
     table = pl.DataFrame(trace)
     found = trace.replay()
     assert table.height == len(trace) == accesses(found)
-    kinds = {kind for kind, plural in KINDS.items() if getattr(found, plural).accesses}
+    kinds = {kind for kind, plural in KINDS.items() if getattr(found.summary, plural).accesses}
     assert kinds == set(table["kind"].unique()) and {"load", "store"} <= kinds
     rows = pl.DataFrame(found.rows)
     for kind in kinds:
-        counts, some = getattr(found, KINDS[kind]), table.filter(pl.col("kind") == kind)
+        counts, some = getattr(found.summary, KINDS[kind]), table.filter(pl.col("kind") == kind)
         assert some.height == counts.accesses
         assert some["lanes"].sum() == counts.lanes
         sectors = some.filter(pl.col("space") == "global")["sectors"].sum()
@@ -458,7 +456,7 @@ def test_pyarrow_reads_a_trace(traces) -> None:
     assert metadata[b"source"].decode() == trace.contents["source"]
     found = trace.replay(fill="address")
     rows = pa.table(found.rows)
-    assert rows.schema.metadata[b"digest"].decode() == found.digest
+    assert rows.schema.metadata[b"digest"].decode() == found.summary.digest
     assert b"--fill address" in rows.schema.metadata[b"options"]
     assert rows.num_rows == len(found.rows)
     # A batch a block, made when it is asked for.
@@ -475,7 +473,7 @@ def test_pandas_reads_a_trace(traces) -> None:
     else:
         frame = pa.table(trace).to_pandas()
     assert len(frame) == len(trace)
-    assert frame["lanes"].sum() == trace.replay().to_polars()["lanes"].sum()
+    assert frame["lanes"].sum() == trace.replay().rows.to_polars()["lanes"].sum()
 
 
 def test_duckdb_reads_a_trace(traces) -> None:
@@ -483,7 +481,7 @@ def test_duckdb_reads_a_trace(traces) -> None:
     trace = wl.Trace(traces / "generic.wlt")
     found = trace.replay()
     relation = duckdb.from_arrow(trace)
-    known = (found.loads.accesses, found.loads.lanes)
+    known = (found.summary.loads.accesses, found.summary.loads.lanes)
     of_loads = relation.filter("kind = 'load'")
     assert of_loads.aggregate("count(*), sum(lanes)").fetchall() == [known]
     rows = duckdb.from_arrow(found.rows).filter("kind = 'load'")
@@ -682,7 +680,7 @@ def test_open_traces_leave_no_files(traces) -> None:
     for _ in range(5):
         wl.Trace(traces / "rows.kernelslist.g").replay()
         wl.Machine.open(traces / "generic.image.json")
-        wl.loads(traces / "gather.sm_50.cubin")
+        wl.decode_file(traces / "gather.sm_50.cubin")
     assert count() == before
 
 
@@ -700,7 +698,7 @@ try:
     while True:
         trace.replay(fill="address", progress=progress)
 except KeyboardInterrupt:
-    print("interrupted", len(trace), trace.replay().loads.accesses, flush=True)
+    print("interrupted", len(trace), trace.replay().summary.loads.accesses, flush=True)
 """
 
 
@@ -738,5 +736,5 @@ def test_errors_of_tables_say_why(traces: Path) -> None:
 @pytest.mark.parametrize("summary", [2**31, None, 1.5, [1, 2]])
 def test_a_summary_is_bytes_or_a_text(summary) -> None:
     # `bytes` of a number would be that many zeros.
-    with pytest.raises(TypeError, match="summary: expected bytes or a str, not "):
+    with pytest.raises(TypeError, match="bytes-like object is required"):
         wl.Replay.from_json(summary)

@@ -420,6 +420,42 @@ impl KernelFault {
         })
     }
 
+    /// Describes the fault in two lines: its place, what is wrong, and who executed `instruction`, which is the text of the
+    /// instruction.
+    #[must_use]
+    pub fn report(&self, instruction: &str) -> String {
+        let source = self.source().map_or(String::new(), |source| format!(" ({source})"));
+        let ([bx, by, bz], [x, y, z]) = (self.block, self.thread);
+        let (place, function) = (self.place(), &self.function);
+        format!(
+            "{place}{source}: {self}\n  in `{function}` by thread ({x}, {y}, {z}) of block ({bx}, {by}, {bz}): \
+             {instruction}"
+        )
+    }
+
+    /// Returns the number, from 0, of the argument whose buffer is nearest to an out-of-bounds address; `None` if there is
+    /// none, or another memory is nearer.
+    #[must_use]
+    pub fn argument(&self) -> Option<usize> {
+        match self.nearest.as_ref()?.purpose {
+            AllocationUse::Argument(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Returns the distance of an out-of-bounds address from the nearest memory, in bytes: from its end if positive; to
+    /// its beginning, or for an access that begins inside, to its end, if negative. `None` for other faults.
+    #[must_use]
+    pub fn distance(&self) -> Option<i64> {
+        let NearestAllocation { side, distance, .. } = self.nearest.as_ref()?;
+        Some(match side {
+            AllocationSide::After => distance.cast_signed(),
+            AllocationSide::Before | AllocationSide::Inside => {
+                distance.cast_signed().wrapping_neg()
+            }
+        })
+    }
+
     /// Returns the place of the instruction in the module, as it is shown: `line 26`, or `line 26:9` if other instructions
     /// begin in the line.
     #[must_use]

@@ -1,6 +1,7 @@
 //! [`Kernel`]: an entry function. [`KernelLaunch`]: the grid, the parameters and the options to run it with.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -346,6 +347,27 @@ pub struct LaunchCounts {
     pub atomics: u64,
 }
 
+/// `4 blocks, 1 warp: 641 warp instructions, among them 192 loads, 32 stores and 0 atomic operations`.
+impl fmt::Display for LaunchCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}, {}: {}, among them {}, {} and {}",
+            counted(self.blocks, "block"),
+            counted(self.warps, "warp"),
+            counted(self.warp_instructions, "warp instruction"),
+            counted(self.loads, "load"),
+            counted(self.stores, "store"),
+            counted(self.atomics, "atomic operation"),
+        )
+    }
+}
+
+/// `1 warp`, `2 warps`.
+fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// An unsupported instruction that was reached. Its results are unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -358,6 +380,14 @@ pub struct SkippedInstruction {
     pub text: String,
     /// How many times a warp reached it.
     pub count: u64,
+}
+
+/// `line 9: not executed, 2 times: tex.1d…`.
+impl fmt::Display for SkippedInstruction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { line, text, count, .. } = self;
+        write!(f, "line {line}: not executed, {}: {text}", counted(*count, "time"))
+    }
 }
 
 /// The number of faults of one kind at one instruction.

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from ._errors import Error
 from ._native import (
+    Address,
     CaseFailure,
+    Comparison,
     Conformance,
     Control,
     DecodedWords,
@@ -27,19 +29,24 @@ from ._native import (
     Machine,
     Memory,
     Outcome,
+    Replay,
+    Table,
     Warp,
     WarpFault,
     __version__,
+    compare,
     conform,
     decode,
     decode_array,
+    decode_file,
     encode,
     execute,
     explain,
-    loads,
+    import_,
+    merge,
     survive_forks,
 )
-from ._types import Address
+from ._trace import Trace
 
 if TYPE_CHECKING:
     from . import cluster as cluster
@@ -47,23 +54,8 @@ if TYPE_CHECKING:
     from . import tmem as tmem
     from . import vectors as vectors
     from ._summary import Summary as Summary
-    from ._trace import Comparison as Comparison
-    from ._trace import Replay as Replay
-    from ._trace import Trace as Trace
-    from ._trace import compare as compare
-    from ._trace import import_ as import_
-    from ._trace import merge as merge
 
 # Imported on first use, so that importing the package takes no time.
-_LAZY = {
-    "Comparison": "_trace",
-    "Replay": "_trace",
-    "compare": "_trace",
-    "import_": "_trace",
-    "merge": "_trace",
-    "Summary": "_summary",
-    "Trace": "_trace",
-}
 _MODULES = ("cluster", "ptx", "tmem", "vectors")
 
 __all__ = [
@@ -85,6 +77,7 @@ __all__ = [
     "Outcome",
     "Replay",
     "Summary",
+    "Table",
     "Trace",
     "Warp",
     "WarpFault",
@@ -94,11 +87,11 @@ __all__ = [
     "conform",
     "decode",
     "decode_array",
+    "decode_file",
     "encode",
     "execute",
     "explain",
     "import_",
-    "loads",
     "merge",
     "ptx",
     "tmem",
@@ -114,10 +107,8 @@ del survive_forks
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f".{name}", __name__)
-    if name in _LAZY:
-        value = getattr(importlib.import_module(f".{_LAZY[name]}", __name__), name)
-        globals()[name] = value
-        return value
+    if name == "Summary":
+        return importlib.import_module("._summary", __name__).Summary
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

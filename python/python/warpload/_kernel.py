@@ -6,28 +6,19 @@ import ctypes
 import operator
 import struct
 import warnings
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from html import escape
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
-from . import _native
 from ._errors import Error
-from ._native import KernelFault, KernelParameter, LaunchCounts, SkippedInstruction, UnknownBytes
-from ._trace import Replay, Trace
+from ._native import KernelParameter, Launch, PtxKernel
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    from typing_extensions import Buffer
-
-    from ._types import Path
 
 Dimensions = Union[int, Sequence[int]]
 _FLOATS = {".f16": "<e", ".f32": "<f", ".f64": "<d"}
-_SHOWN = 4
 _INITIAL = "its initial value has no value here"
 
 
@@ -77,105 +68,7 @@ class Globals(Mapping[str, "npt.NDArray[np.uint8]"]):
         return f"Globals({sizes})"
 
 
-@dataclass(frozen=True)
-class Launch:
-    """The result of a launch, apart from the arrays, which it has changed.
-
-    ``str()`` has the counts, the skipped instructions, the unknown bytes, and the first four faults of each instruction.
-    """
-
-    kernel: str
-    """The name of the kernel."""
-    counts: LaunchCounts
-    """The numbers of blocks, warps and instructions that were executed."""
-    fault_count: int
-    """The number of faults."""
-    faults: tuple[KernelFault, ...]
-    """The first faults in the order in which they happened, at most 20 of each kind at each instruction."""
-    skipped: tuple[SkippedInstruction, ...]
-    """The instructions that were skipped because they are not supported, such as texture instructions, in the order
-    of the text."""
-    unknown: tuple[UnknownBytes, ...]
-    """The arrays and variables with unknown bytes, which depend on a skipped instruction or on an uninitialized register.
-    Such an array is unchanged as a whole, unless the launch had ``dump_unknown=True``."""
-    globals: Globals
-    """The variables of the module after the launch."""
-    printed: str
-    """The text that ``printf`` has printed; its first MiB."""
-    verdict: str
-    """A line about the faults, by kind; without faults, what was not checked."""
-    only_block: tuple[int, int, int] | None
-    """The index of the only block that was run; ``None`` if all of the grid were."""
-    replay: Replay = field(repr=False, compare=False)
-    """Sectors, bank conflicts and other counts of each instruction, except for loads of parameters.
-    ``launch.replay.rows`` is a table, and ``launch.replay.html("page.html")`` writes a page."""
-    trace: Trace | None = field(repr=False, compare=False)
-    """The accesses that :attr:`replay` counts, with their values; ``None`` unless the launch had ``trace=True``. Its program
-    counters are places in the module's text, in bytes."""
-
-    @property
-    def ok(self) -> bool:
-        """Whether there was no fault, every instruction was executed, and every byte of the arrays is known."""
-        return not (self.fault_count or self.skipped or self.unknown)
-
-    def raise_for_faults(self) -> None:
-        """Raises an error if the launch is not :attr:`ok`.
-
-        Raises
-        ------
-        Error
-            Of the kind ``"fault"``. Its message is ``str()`` of the launch, and its line is the first fault's, or else that
-            of the first instruction that was not executed.
-        """
-        if not self.ok:
-            lines = [one.line for one in self.faults] + [one.line for one in self.skipped]
-            line = lines[0] if lines else None
-            raise Error(f"{self.kernel}: {self}", kind="fault", line=line)
-
-    def __str__(self) -> str:
-        counts = self.counts
-        lines = [
-            f"{counts.blocks} blocks, {counts.warps} warps: {counts.warp_instructions} warp instructions, among them "
-            f"{counts.loads} loads, {counts.stores} stores, {counts.atomics} atomics"
-        ]
-        lines += [
-            f"line {skipped.line}: not executed, {skipped.count} times: {skipped.text}"
-            for skipped in self.skipped
-        ]
-        shown: Counter[int] = Counter()
-        for fault in self.faults:
-            shown[fault.line] += 1
-            # Many threads usually have the same fault.
-            if shown[fault.line] <= _SHOWN:
-                lines.append(str(fault))
-        lines += [str(unknown) for unknown in self.unknown]
-        lines.append(self._verdict())
-        return "\n".join(lines)
-
-    def _verdict(self) -> str:
-        """The findings in words. No findings say what was looked for."""
-        found = [self.verdict]
-        if self.skipped:
-            found.append(f"{len(self.skipped)} not executed")
-        if self.unknown:
-            found.append(f"{len(self.unknown)} with unknown bytes")
-        if self.only_block is not None:
-            found.append(f"only block {self.only_block} was run")
-        return "; ".join(found)
-
-    def __repr__(self) -> str:
-        counts = self.counts
-        return (
-            f"Launch({self.kernel!r}, {counts.blocks} blocks, {counts.warps} warps, "
-            f"{counts.warp_instructions} warp instructions, {self._verdict()})"
-        )
-
-    def _repr_html_(self) -> str:
-        printed = f"<pre>{escape(self.printed)}</pre>" if self.printed else ""
-        return f"{printed}<pre>{escape(str(self))}</pre>"
-
-
-class Kernel:
+class Kernel(PtxKernel):
     """A kernel of a module. It runs without a GPU.
 
     Calling it launches it, like CuPy's ``RawKernel``, but with arrays in host memory.
@@ -198,29 +91,6 @@ class Kernel:
     >>> launch = saxpy((4,), (256,), (len(x), 2.0, x, y))  # doctest: +SKIP
     >>> launch.raise_for_faults()  # doctest: +SKIP
     """
-
-    def __init__(self, module: Path | Buffer, name: str | None = None) -> None:
-        self._native = _native.PtxKernel(module, name)
-
-    @property
-    def name(self) -> str:
-        """The kernel's name."""
-        return self._native.name
-
-    @property
-    def file(self) -> str:
-        """The file of the module, ``<text>`` if it was given as text."""
-        return self._native.file
-
-    @property
-    def parameters(self) -> tuple[KernelParameter, ...]:
-        """The parameters in order, each with its name, type and size in bytes."""
-        return tuple(self._native.parameters)
-
-    @property
-    def globals(self) -> tuple[KernelParameter, ...]:
-        """The ``.global`` and ``.const`` variables of the module, each with its name, type and size in bytes."""
-        return tuple(self._native.variables)
 
     def __call__(
         self,
@@ -294,7 +164,7 @@ class Kernel:
         KeyboardInterrupt
             Soon after Ctrl-C.
         """
-        parameters = self._native.parameters
+        parameters = self.parameters
         if len(args) != len(parameters):
             types = ", ".join(parameter.type for parameter in parameters)
             raise TypeError(
@@ -305,7 +175,7 @@ class Kernel:
             for number, (parameter, value) in enumerate(zip(parameters, args))
         ]
         only_block = None if blocks is None else _dimensions("blocks", blocks, 0)
-        launched = self._native.launch(
+        launch = self._launch(
             _dimensions("grid", grid),
             _dimensions("block", block),
             only_block,
@@ -319,30 +189,14 @@ class Kernel:
             trace,
             dump_unknown,
         )
-        counts, fault_count, verdict, faults, skipped, unknown, variables = launched[:7]
-        printed, counted, traced = launched[7:]
-        if not dump_unknown:
-            for one in unknown:
-                if one.argument is not None:
-                    warnings.warn(
-                        f"{self.name}: {one}; the array is unchanged (dump_unknown=True writes it)",
-                        UnknownWarning,
-                        stacklevel=2,
-                    )
-        return Launch(
-            self.name,
-            counts,
-            fault_count,
-            tuple(faults),
-            tuple(skipped),
-            tuple(unknown),
-            Globals(variables, dump_unknown),
-            printed.decode(errors="replace"),
-            verdict,
-            only_block,
-            Replay(counted),
-            None if traced is None else Trace._of(traced, self.file),
-        )
+        for one in launch.unknown:
+            if one.argument is not None and not dump_unknown:
+                warnings.warn(
+                    f"{self.name}: {one}; the array is unchanged (dump_unknown=True writes it)",
+                    UnknownWarning,
+                    stacklevel=2,
+                )
+        return launch
 
     def _variables(self, given: Mapping[str, Any]) -> list[tuple[str, bytes]]:
         """Converts values of variables to bytes."""

@@ -3,16 +3,43 @@ The native module. `warpload` exports and documents everything in it.
 """
 
 from _typeshed import SupportsGetItem, SupportsLenAndGetItem
-from numpy import int16, int32, int64, uint32, uint8
+from collections.abc import Iterator
+from numpy import int16, int32, int64, uint32, uint64, uint8
 from numpy.typing import NDArray
 from os import PathLike
 from types import CapsuleType
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
-from warpload._types import Address, ByteSource, Contents, Examinee, Executor, FailureKind, Family, InstructionSpace, KernelFaultKind, LaneFaultKind, LaneMode, LaneSpace, Misaligned, Numbers, Suite, UniformPath, WarpFaultKind, WordArray
+from typing_extensions import disjoint_base
+from warpload._kernel import Globals
+from warpload._summary import Summary
+from warpload._trace import Trace as Trace2
+from warpload._types import ByteSource, Contents, Dictionary, Examinee, Executor, FailureKind, Family, InstructionSpace, KernelFaultKind, LaneFaultKind, LaneMode, LaneSpace, Misaligned, NamedValues, Numbers, PtxModule, Replays, Suite, SummaryJson, TensorContents, UniformPath, WarpFaultKind, WordArray
 
-__all__ = ["__version__", "CaseFailure", "Conformance", "Control", "DecodedWords", "Explanation", "Field", "Flag", "FlagCounts", "Instruction", "KernelFault", "KernelParameter", "LaneFault", "LaunchCounts", "Load", "Machine", "Memory", "Outcome", "PtxKernel", "Replayed", "SkippedInstruction", "Table", "TensorLoaded", "TensorMap", "Trace", "UnknownBytes", "Vector", "Warp", "WarpFault", "check_ptx", "compare", "conform", "decode", "decode_array", "encode", "execute", "explain", "generate_vectors", "import_trace", "loads", "lower_ptx", "merge", "read_vectors", "replay_arguments", "run", "run_ptx", "run_tensor_load", "survive_forks", "vector_flags", "vector_instructions", "write_vectors"]
+__all__ = ["__version__", "Address", "CaseFailure", "Cell", "Check", "CheckedLoad", "Comparison", "Conformance", "Control", "DecodedWords", "Explanation", "Field", "Flag", "FlagCounts", "Instruction", "KernelFault", "KernelParameter", "LaneFault", "Launch", "LaunchCounts", "Load", "Loaded", "LoweredLoad", "Machine", "Map", "Memory", "Outcome", "PtxKernel", "RanLoad", "Replay", "SkippedInstruction", "Table", "Trace", "UnknownBytes", "Vector", "Violation", "Warp", "WarpFault", "check_ptx", "compare", "conform", "decode", "decode_array", "decode_file", "encode", "execute", "explain", "generate_vectors", "import_", "lower_ptx", "merge", "read_vectors", "replay_arguments", "run", "run_ptx", "run_tensor_load", "survive_forks", "tensor_map", "vector_flags", "vector_instructions", "write_vectors"]
 
 __version__: Final[str]
+
+@final
+class Address:
+    """
+    The address operand of a load.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __new__(cls, /, base: str | None, offset: SupportsIndex) -> Address: ...
+    def __reduce__(self, /) -> "tuple[object, ...]": ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def base(self, /) -> str | None:
+        """
+        The base register; `None` if the offset is the address.
+        """
+    @property
+    def offset(self, /) -> int:
+        """
+        The offset in bytes.
+        """
 
 @final
 class CaseFailure:
@@ -20,6 +47,7 @@ class CaseFailure:
     A failed case: its answer differs from the expected one, or is missing.
     """
     def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
     def __ne__(self, value: object, /) -> bool: ...
     def __repr__(self, /) -> str: ...
     def __str__(self, /) -> str: ...
@@ -62,6 +90,139 @@ class CaseFailure:
     def stderr(self, /) -> list[str]:
         """
         The end of the standard error of a program that gave no answer, or of the traceback of a function that raised.
+        """
+
+@final
+class Cell:
+    """
+    The source of a thread's register.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __new__(cls, /, thread: SupportsIndex, register: SupportsIndex, half: SupportsIndex, lane: SupportsIndex, columns: SupportsGetItem[int, SupportsIndex]) -> Cell: ...
+    def __reduce__(self, /) -> "tuple[object, ...]": ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def columns(self, /) -> list[int]:
+        """
+        The columns: two if it packs them, else one.
+        """
+    @property
+    def half(self, /) -> int:
+        """
+        1 in the second half of a `.16x32bx2`, else 0.
+        """
+    @property
+    def lane(self, /) -> int:
+        """
+        The lane of Tensor Memory.
+        """
+    @property
+    def register(self, /) -> int:
+        """
+        The register, from 0.
+        """
+    @property
+    def thread(self, /) -> int:
+        """
+        The thread, 0 to 31.
+        """
+
+@final
+class Check:
+    """
+    The loads of a module, as a sequence. True if all are legal.
+    """
+    def __bool__(self, /) -> bool: ...
+    def __eq__(self, value: object, /) -> bool: ...
+    def __getitem__(self, index: SupportsIndex, /) -> CheckedLoad: ...
+    def __hash__(self, /) -> int: ...
+    def __iter__(self, /) -> Iterator[CheckedLoad]: ...
+    def __len__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __new__(cls, /, file: str, accept: bool, results: SupportsGetItem[int, CheckedLoad], drawing: str) -> Check: ...
+    def __reduce__(self, /) -> "tuple[object, ...]": ...
+    def __repr__(self, /) -> str: ...
+    def __str__(self, /) -> str: ...
+    @property
+    def accept(self, /) -> bool:
+        """
+        Whether all are legal.
+        """
+    @property
+    def drawing(self, /) -> str:
+        """
+        The errors, as the command draws them.
+        """
+    @property
+    def file(self, /) -> str:
+        """
+        The file of the module, `<text>` if it was given as text.
+        """
+    @property
+    def results(self, /) -> list[CheckedLoad]:
+        """
+        The loads, in the order of the text.
+        """
+
+@final
+class CheckedLoad:
+    """
+    A load, and the rules that it breaks.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __new__(cls, /, text: str, line: SupportsIndex, column: SupportsIndex, accept: bool, violations: SupportsGetItem[int, Violation]) -> CheckedLoad: ...
+    def __reduce__(self, /) -> "tuple[object, ...]": ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def accept(self, /) -> bool:
+        """
+        Whether it is legal.
+        """
+    @property
+    def column(self, /) -> int:
+        """
+        The column, in characters, from 1.
+        """
+    @property
+    def line(self, /) -> int:
+        """
+        The line in the module, from 1.
+        """
+    @property
+    def text(self, /) -> str:
+        """
+        The load.
+        """
+    @property
+    def violations(self, /) -> list[Violation]:
+        """
+        The rules that it breaks.
+        """
+
+@final
+class Comparison:
+    """
+    The changes between two replays, the largest first.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __new__(cls, /, details: "dict[str, Any]") -> Comparison: ...
+    def __reduce__(self, /) -> "tuple[object, ...]": ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def change(self, /) -> float | None:
+        """
+        The change of sectors, wavefronts and addresses together in percent; `None` if the first has none and the second
+        some, or if it is not known.
+        """
+    @property
+    def details(self, /) -> Dictionary:
+        """
+        The JSON of `warpload compare --format json` as a dictionary.
         """
 
 @final
@@ -414,7 +575,7 @@ class Instruction:
         The predicate that makes a generic address local or global (true) or shared (false); `None` if there is none.
         """
     @property
-    def registers(self, /) -> int | None:
+    def register_count(self, /) -> int | None:
         """
         The number of registers that are written; `None` if the instruction cannot be executed.
         """
@@ -513,6 +674,11 @@ class KernelFault:
         A description of the fault.
         """
     @property
+    def report(self, /) -> str:
+        """
+        The text of `str()`: the place, what is wrong, and who executed the instruction.
+        """
+    @property
     def source_file(self, /) -> str | None:
         """
         The file of the source that `.loc` and `.file` name; `None` if the module does not name one.
@@ -597,6 +763,101 @@ class LaneFault:
     def space(self, /) -> LaneSpace | None:
         """
         The memory that contains the rounded address; `None` if the lane cannot access it.
+        """
+
+@final
+class Launch:
+    """
+    The result of a launch, apart from the arrays, which it has changed.
+
+    `str()` has the counts, the skipped instructions, the unknown bytes, and the first four faults of each instruction.
+    """
+    def __repr__(self, /) -> str: ...
+    def __str__(self, /) -> str: ...
+    def _repr_html_(self, /) -> str: ...
+    @property
+    def counts(self, /) -> LaunchCounts:
+        """
+        The numbers of blocks, warps and instructions that were executed.
+        """
+    @property
+    def fault_count(self, /) -> int:
+        """
+        The number of faults.
+        """
+    @property
+    def faults(self, /) -> list[KernelFault]:
+        """
+        The first faults in the order in which they happened, at most 20 of each kind at each instruction.
+        """
+    @property
+    def globals(self, /) -> Globals:
+        """
+        The variables of the module after the launch.
+        """
+    @property
+    def kernel(self, /) -> str:
+        """
+        The name of the kernel.
+        """
+    @property
+    def ok(self, /) -> bool:
+        """
+        Whether there was no fault, every instruction was executed, and every byte of the arrays is known.
+        """
+    @property
+    def only_block(self, /) -> tuple[int, int, int] | None:
+        """
+        The index of the only block that was run; `None` if all of the grid were.
+        """
+    @property
+    def printed(self, /) -> str:
+        """
+        The text that `printf` has printed; its first MiB.
+        """
+    def raise_for_faults(self, /) -> None:
+        """
+        Raises an error if the launch is not `ok`.
+
+        Raises
+        ------
+        Error
+            Of the kind `"fault"`. Its message is `str()` of the launch, and its line is the first fault's, or else that
+            of the first instruction that was not executed.
+        """
+    @property
+    def replay(self, /) -> Replay:
+        """
+        Sectors, bank conflicts and other counts of each instruction, except for loads of parameters.
+        `launch.replay.rows` is a table, and `launch.replay.html("page.html")` writes a page.
+        """
+    @property
+    def report(self, /) -> str:
+        """
+        The text of `str()`.
+        """
+    @property
+    def skipped(self, /) -> list[SkippedInstruction]:
+        """
+        The instructions that were skipped because they are not supported, such as texture instructions, in the order of
+        the text.
+        """
+    @property
+    def trace(self, /) -> Trace2 | None:
+        """
+        The accesses that `replay` counts, with their values; `None` unless the launch had `trace=True`. Its program
+        counters are places in the module's text, in bytes.
+        """
+    @property
+    def unknown(self, /) -> list[UnknownBytes]:
+        """
+        The arrays and variables with unknown bytes, which depend on a skipped instruction or on an uninitialized
+        register. Such an array is unchanged as a whole, unless the launch had `dump_unknown=True`.
+        """
+    @property
+    def verdict(self, /) -> str:
+        """
+        The findings in a line: faults by kind, or else what was not checked, and what is not known.
         """
 
 @final
@@ -701,6 +962,82 @@ class Load:
         """
 
 @final
+class Loaded:
+    """
+    The registers of the 32 threads after a load from Tensor Memory.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __new__(cls, /, instruction: str, registers: SupportsGetItem[int, SupportsLenAndGetItem[SupportsIndex]], executing: SupportsIndex, reduced: SupportsLenAndGetItem[SupportsIndex] | None, drawing: str) -> Loaded: ...
+    def __reduce__(self, /) -> "tuple[object, ...]": ...
+    def __repr__(self, /) -> str: ...
+    def __str__(self, /) -> str: ...
+    @property
+    def drawing(self, /) -> str:
+        """
+        The text that the command prints.
+        """
+    @property
+    def executing(self, /) -> int:
+        """
+        The threads that load, bit n for thread n.
+        """
+    @property
+    def instruction(self, /) -> str:
+        """
+        The instruction.
+        """
+    @property
+    def reduced(self, /) -> NDArray[uint32] | None:
+        """
+        The 32 results of a reduction; `None` if there is none.
+        """
+    @property
+    def registers(self, /) -> NDArray[uint32]:
+        """
+        The registers, `(n, 32)` of `uint32`: register by register, thread 0 first; 0 in a thread that does not load.
+        """
+
+@final
+class LoweredLoad:
+    """
+    A load, lowered to SM 5.x.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __new__(cls, /, text: str, line: SupportsIndex, column: SupportsIndex, sass: SupportsGetItem[int, Instruction], error: str | None) -> LoweredLoad: ...
+    def __reduce__(self, /) -> "tuple[object, ...]": ...
+    def __repr__(self, /) -> str: ...
+    def __str__(self, /) -> str: ...
+    @property
+    def column(self, /) -> int:
+        """
+        The column, in characters, from 1.
+        """
+    @property
+    def error(self, /) -> str | None:
+        """
+        The reason if an instruction is missing.
+        """
+    @property
+    def line(self, /) -> int:
+        """
+        The line in the module, from 1.
+        """
+    @property
+    def sass(self, /) -> list[Instruction]:
+        """
+        The instructions; empty if the load becomes a constant operand of another instruction.
+        """
+    @property
+    def text(self, /) -> str:
+        """
+        The load.
+        """
+
+@final
 class Machine:
     """
     A memory, the number of registers, and the treatment of misaligned addresses: `force` rounds them down, `report`
@@ -708,10 +1045,6 @@ class Machine:
     """
     def __new__(cls, /, memory: Memory, *, register_limit: SupportsIndex = 255, misaligned: Misaligned = ...) -> Machine: ...
     def __repr__(self, /) -> str: ...
-    def execute(self, /, instruction: "Instruction | str", warp: Warp, *, reference: bool = False) -> Outcome:
-        """
-        Executes an instruction, or the text of an SM 5.x instruction: see :func:`execute`.
-        """
     @property
     def memory(self, /) -> Memory:
         """
@@ -734,6 +1067,36 @@ class Machine:
     def register_limit(self, /) -> int:
         """
         The number of registers.
+        """
+
+@final
+class Map:
+    """
+    The thread and register that each cell of a load goes to.
+
+    `str()` is the drawing that the command prints; a notebook shows a picture.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __iter__(self, /) -> Iterator[Cell]: ...
+    def __len__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    def __str__(self, /) -> str: ...
+    def _repr_svg_(self, /) -> str: ...
+    @property
+    def cells(self, /) -> list[Cell]:
+        """
+        The cells, thread by thread. The map is iterable, too.
+        """
+    @property
+    def drawing(self, /) -> str:
+        """
+        The text that the command prints.
+        """
+    @property
+    def svg(self, /) -> str:
+        """
+        The picture.
         """
 
 @final
@@ -775,6 +1138,7 @@ class Outcome:
     The outcome of executing a load, except for the values, which are in the warp.
     """
     def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
     def __ne__(self, value: object, /) -> bool: ...
     def __repr__(self, /) -> str: ...
     @property
@@ -799,7 +1163,7 @@ class Outcome:
         For 256-bit loads, the first register of the last four words.
         """
     @property
-    def registers(self, /) -> int:
+    def register_count(self, /) -> int:
         """
         The number of registers that were written, from `destination` on and from `other_half` on together.
         """
@@ -814,20 +1178,25 @@ class Outcome:
         The fault that kept the whole warp from loading; `None` if there is none.
         """
 
-@final
+@disjoint_base
 class PtxKernel:
     """
     A kernel, with the text of its module. `warpload.ptx.Kernel` converts arguments for it.
     """
-    def __new__(cls, /, module: Any, name: str | None) -> PtxKernel: ...
+    def __new__(cls, /, module: PtxModule, name: str | None = None) -> PtxKernel: ...
+    def _launch(self, /, grid: SupportsLenAndGetItem[SupportsIndex], block: SupportsLenAndGetItem[SupportsIndex], only_block: SupportsLenAndGetItem[SupportsIndex] | None, arguments: SupportsGetItem[int, Any], variables: SupportsGetItem[int, tuple[str, SupportsGetItem[int, SupportsIndex]]], shared_bytes: SupportsIndex, steps: SupportsIndex | None, check: bool, check_uninitialized: bool, check_races: bool, trace: bool, dump_unknown: bool) -> Launch:
+        """
+        Launches the kernel. An argument is the bytes of a parameter, or a writeable array of bytes.
+        """
     @property
     def file(self, /) -> str:
         """
         The file of the module, `<text>` if it was given as text.
         """
-    def launch(self, /, grid: SupportsLenAndGetItem[SupportsIndex], block: SupportsLenAndGetItem[SupportsIndex], only_block: SupportsLenAndGetItem[SupportsIndex] | None, arguments: SupportsGetItem[int, Any], variables: SupportsGetItem[int, tuple[str, SupportsGetItem[int, SupportsIndex]]], shared_bytes: SupportsIndex, steps: SupportsIndex | None, check: bool, check_uninitialized: bool, check_races: bool, trace: bool, dump_unknown: bool) -> tuple[LaunchCounts, int, str, list[KernelFault], list[SkippedInstruction], list[UnknownBytes], list[tuple[str, bytes, str | None]], bytes, Replayed, Trace | None]:
+    @property
+    def globals(self, /) -> list[KernelParameter]:
         """
-        Launches the kernel. An argument is the bytes of a parameter, or a writeable array of bytes.
+        The `.global` and `.const` variables of the module, each with its name, type and size in bytes.
         """
     @property
     def name(self, /) -> str:
@@ -837,50 +1206,119 @@ class PtxKernel:
     @property
     def parameters(self, /) -> list[KernelParameter]:
         """
-        The parameters in order.
-        """
-    @property
-    def variables(self, /) -> list[KernelParameter]:
-        """
-        The variables of the module in global and constant memory.
+        The parameters in order, each with its name, type and size in bytes.
         """
 
 @final
-class Replayed:
+class RanLoad:
     """
-    The result of a replay. `warpload.Replay` is its public face.
+    A load, and the outcome of executing it.
     """
-    @staticmethod
-    def from_json(json: bytes) -> Replayed:
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __new__(cls, /, text: str, line: SupportsIndex, column: SupportsIndex, executing: SupportsIndex, registers: dict[str, SupportsGetItem[int, SupportsIndex | None]], lane_faults: dict[str, SupportsIndex], undefined: dict[str, SupportsIndex], tensor_fault: str | None, error: str | None) -> RanLoad: ...
+    def __reduce__(self, /) -> "tuple[object, ...]": ...
+    def __repr__(self, /) -> str: ...
+    def array(self, /, register: str) -> NDArray[uint64]:
         """
-        Reads the JSON of a summary, of a whole replay or of shards.
+        A register's 32 values as an array of `uint64`, 0 in a lane without one.
+        """
+    @property
+    def column(self, /) -> int:
+        """
+        The column, in characters, from 1.
+        """
+    @property
+    def error(self, /) -> str | None:
+        """
+        The reason if it was not executed.
+        """
+    @property
+    def executing(self, /) -> int:
+        """
+        The lanes that executed, bit n for lane n.
+        """
+    @property
+    def lane_faults(self, /) -> dict[str, int]:
+        """
+        The lanes with a fault, by its kind.
+        """
+    @property
+    def line(self, /) -> int:
+        """
+        The line in the module, from 1.
+        """
+    @property
+    def registers(self, /) -> dict[str, list[int | None]]:
+        """
+        The 32 values of each register that was written, `None` in a lane without a value.
+        """
+    @property
+    def tensor_fault(self, /) -> str | None:
+        """
+        The fault of a load of Tensor Memory; `None` if there is none.
+        """
+    @property
+    def text(self, /) -> str:
+        """
+        The load.
+        """
+    @property
+    def undefined(self, /) -> dict[str, int]:
+        """
+        The lanes with an undefined outcome, by the qualifier that does not fit their memory.
+        """
+
+@final
+class Replay:
+    """
+    The result of a replay.
+
+    A notebook shows the headline and the rows with the most sectors beyond the ideal.
+    """
+    def __eq__(self, other: object, /) -> bool: ...
+    def __reduce__(self, /) -> "tuple[object, ...]": ...
+    def __repr__(self, /) -> str: ...
+    def _repr_html_(self, /) -> str: ...
+    @staticmethod
+    def from_json(summary: SummaryJson) -> Replay:
+        """
+        Reads a summary that the command wrote with `--format json`: bytes or a `str`, of a whole replay or of a shard.
+        """
+    def html(self, /, path: str | PathLike[str] | None = None, *, by_launch: bool = False) -> str:
+        """
+        The page for a browser. If a path is given, it is also written to this file, which appears under its name when it
+        is complete. The page adds launches of a kernel up, unless `by_launch`.
+
+        Raises
+        ------
+        Error
+            If the file cannot be written.
         """
     @property
     def messages(self, /) -> list[str]:
         """
         Notes for the user.
         """
-    def page(self, /, *, by_launch: bool = False) -> str:
-        """
-        The page for a browser. With `by_launch`, launches of one kernel are not added up.
-        """
     @property
     def rows(self, /) -> Table:
         """
-        The rows: the counts of each instruction of each launch.
+        The counts of each instruction of each launch as a table: `polars.DataFrame(replay.rows)`. A row is a load,
+        store, atomic, reduction, or one side of a copy.
+        """
+    @property
+    def summary(self, /) -> Summary:
+        """
+        The counts. For a shard, with only the launches that it touched.
         """
     def to_dict(self, /) -> "dict[str, Any]":
         """
-        The same JSON as objects.
+        The same JSON as a dictionary.
         """
     def to_json(self, /) -> bytes:
         """
-        The JSON that the command prints with `--format json`.
-        """
-    @staticmethod
-    def write_page(page: str, path: str | PathLike[str]) -> None:
-        """
-        Writes a page to a file, which appears under its name when it is complete.
+        The JSON of `warpload replay --format json`, byte for byte.
         """
 
 @final
@@ -953,85 +1391,97 @@ class Table:
         """
 
 @final
-class TensorLoaded:
-    """
-    The result of a Tensor Memory load.
-    """
-    @property
-    def drawing(self, /) -> str:
-        """
-        The text that the command prints.
-        """
-    @property
-    def instruction(self, /) -> str:
-        """
-        The instruction.
-        """
-    @property
-    def loads(self, /) -> int:
-        """
-        The threads that load, bit n for thread n.
-        """
-    @property
-    def reduced(self, /) -> NDArray[uint32] | None:
-        """
-        The 32 results of a reduction; `None` if there is none.
-        """
-    @property
-    def registers(self, /) -> NDArray[uint32]:
-        """
-        The registers, `(n, 32)` of `uint32`: register by register, thread 0 first; 0 in a thread that does not load.
-        """
-
-@final
-class TensorMap:
-    """
-    The thread and register that each cell of a load goes to.
-    """
-    def __new__(cls, /, shape: Any, repeat: SupportsIndex | None = None, *, pack: bool = False, sm: "str | SupportsIndex | None" = None) -> TensorMap:
-        """
-        `shape` is a PTX shape, with its repeat, or, with `sm`, the word or text of an `LDTM`.
-        """
-    @property
-    def cells(self, /) -> list[tuple[int, int, int, int, list[int]]]:
-        """
-        Each cell: the thread, the register, the half, the lane and the columns.
-        """
-    @property
-    def drawing(self, /) -> str:
-        """
-        The text that the command prints.
-        """
-    @property
-    def svg(self, /) -> str:
-        """
-        The picture.
-        """
-
-@final
 class Trace:
     """
-    An open trace. `warpload.Trace` is its public face.
+    A trace. A binary trace is read; a trace in a text format is imported first.
+
+    It is a table with a row for each access, for everything that reads Arrow's PyCapsule interface:
+    `polars.DataFrame(trace)`, `pyarrow.table(trace)`, `duckdb.from_arrow(trace)`.
+
+    Parameters
+    ----------
+    path
+        The trace.
+    values
+        Whether the table has a column with the values of accesses.
+    threads
+        The number of threads that import a text trace; as many as can run at once if not given.
+    mmap
+        Map a binary trace instead of reading it, for traces that are larger than memory, or to replay only a part. The
+        file must not change while it is open: if it becomes shorter, a signal ends the process.
+
+    Raises
+    ------
+    Error
+        If the file is not a trace or is damaged. A missing file is a :class:`FileNotFoundError`.
     """
+    def __arrow_c_schema__(self, /) -> CapsuleType:
+        """
+        Exports the columns as a schema of the Arrow C data interface.
+        """
+    def __arrow_c_stream__(self, /, requested_schema: "object | None" = None) -> CapsuleType:
+        """
+        Exports the accesses as a new stream of the Arrow C data interface.
+        """
+    def __enter__(self, /) -> Trace: ...
+    def __exit__(self, /, *_raised: "object") -> "None": ...
     def __len__(self, /) -> int:
         """
-        The number of accesses.
+        The number of accesses, the rows of the table: loads, stores, atomics, reductions and sides of copies.
         """
-    def __new__(cls, /, path: str | PathLike[str], *, threads: SupportsIndex | None = None, mmap: bool = False) -> Trace:
+    def __new__(cls, /, path: str | PathLike[str], values: bool = False, *, threads: SupportsIndex | None = None, mmap: bool = False) -> Trace: ...
+    def __repr__(self, /) -> str: ...
+    def accesses(self, /, *, values: bool | None = None, threads: SupportsIndex = ..., **options: "Any") -> Table:
         """
-        Opens a trace. A text trace is imported.
+        The accesses as a table: a row for each load, store, atomic, reduction and side of a copy.
+
+        Parameters
+        ----------
+        values
+            Whether to add a column with values: those of the trace, and what loads without them load from `fill`; by
+            default as the trace was opened.
+        threads
+            How many threads make batches ahead, at most as many as can run at once. They belong to this process: a
+            stream that was made before a fork raises an error in the child, which has to make its own.
+        **options
+            The accesses to list (`kernel`, `pc`, `opcode`, `space`), and the memory that loads read (`fill`,
+            `address_bits`, `shared_window`, `local_window`).
         """
-    def accesses(self, /, *, values: bool = False, threads: SupportsIndex = ..., **options: "Any") -> Table:
+    def close(self, /) -> None:
         """
-        The accesses as a table. Its batches are made on demand.
+        Releases the file, or its bytes. Tables of accesses that still exist keep them.
         """
-    def contents(self, /) -> "dict[str, Any]":
+    @property
+    def contents(self, /) -> Dictionary:
         """
-        The contents, as `warpload show --format json` prints them.
+        The JSON of `warpload show --format json` as a dictionary: source, kernels, opcodes and counts.
         """
-    def replay(self, /, *, memory: Memory | None = None, shard: tuple[SupportsIndex, SupportsIndex] | None = None, progress: Any | None = None, **options: "Any") -> Replayed:
+    @property
+    def path(self, /) -> str:
         """
-        Replays the accesses.
+        The path, as it was given; of the trace of a launch, the file of its module.
+        """
+    def replay(self, /, *, shard: tuple[SupportsIndex, SupportsIndex] | None = None, progress: Any | None = None, **options: "Any") -> Replay:
+        """
+        Executes every load, and returns the counts of every access.
+
+        Parameters
+        ----------
+        shard
+            The shard's number, from 0, and the number of shards.
+        progress
+            Called with the number of bytes replayed so far and the number of all bytes. An exception from it, and
+            Ctrl-C, stop the replay.
+        **options
+            The options of `warpload replay`: the memory that loads read (`image`, a path, `Memory` or `Machine`; `fill`,
+            `address_bits`, `shared_window`, `local_window`), the accesses to count (`kernel`, `pc`, `opcode`, `space`),
+            and `threads`, `merge_pairs`, `cubin`, `demangle`.
+
+        Raises
+        ------
+        Error
+            If the trace is damaged (`kind` is `"input"`), an option is wrong (`"argument"`), or nothing is selected
+            (`"selection"`).
         """
 
 @final
@@ -1122,6 +1572,44 @@ class Vector:
         """
 
 @final
+class Violation:
+    """
+    A rule that a load breaks.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __new__(cls, /, rule: str, error: str, line: SupportsIndex, column: SupportsIndex, help: str | None) -> Violation: ...
+    def __reduce__(self, /) -> "tuple[object, ...]": ...
+    def __repr__(self, /) -> str: ...
+    def __str__(self, /) -> str: ...
+    @property
+    def column(self, /) -> int:
+        """
+        The column, in characters, from 1.
+        """
+    @property
+    def error(self, /) -> str:
+        """
+        The error.
+        """
+    @property
+    def help(self, /) -> str | None:
+        """
+        A suggestion; `None` if there is none.
+        """
+    @property
+    def line(self, /) -> int:
+        """
+        The line in the module, from 1.
+        """
+    @property
+    def rule(self, /) -> str:
+        """
+        The rule's name, as in docs/ptx.md.
+        """
+
+@final
 class Warp:
     """
     The state of a warp: 255 registers of 32 lanes, predicates, uniform registers and the active lanes.
@@ -1205,20 +1693,39 @@ class WarpFault:
         The register at fault.
         """
 
-def check_ptx(module: Any, compile_only: bool) -> tuple[str, bool, list[tuple[str, int, int, bool, list[tuple[str, str, int, int, str | None]]]], str]:
+def check_ptx(module: PtxModule, *, compile_only: bool = False) -> Check:
     """
-    Checks the loads of a module. Returns its name, whether all is legal, the loads, and a drawing of the errors.
+    Checks the loads of a module.
+
+    Parameters
+    ----------
+    module
+        A path, or the text.
+    compile_only
+        Treat the module as a part of a program that is linked later.
+
+    Raises
+    ------
+    Error
+        If it is not a module: the `kind` is `"syntax"`, with the place at fault.
     """
 
-def compare(a: Replayed, b: Replayed) -> "tuple[dict[str, Any], float | None]":
+def compare(a: Replay, b: Replay) -> Comparison:
     """
-    Compares two replays, instruction by instruction. Returns the JSON of `warpload compare` as objects, and the
-    change of the whole in percent.
+    Compares two replays, instruction by instruction.
+
+    Raises
+    ------
+    Error
+        With the `kind` `"selection"` if they counted different accesses.
     """
 
-def conform(suite: Suite, examinee: Examinee, *, families: SupportsGetItem[int, Family] = ..., flags: SupportsGetItem[int, str] = ..., skip_decisions: bool = False, jobs: SupportsIndex | None = None, timeout: SupportsFloat | SupportsIndex | None = None, failures: SupportsIndex = 100) -> Conformance:
+def conform(suite: Suite, examinee: Examinee | None = None, *, executor: Executor | None = None, families: SupportsGetItem[int, Family] = ..., flags: SupportsGetItem[int, str] = ..., skip_decisions: bool = False, jobs: SupportsIndex | None = None, timeout: SupportsFloat | SupportsIndex | None = None, failures: SupportsIndex = 100) -> Conformance:
     """
     Checks an emulator against the conformance suite.
+
+    Ctrl-C, SIGTERM and exceptions of other signal handlers end the program, and then this call. SIGTERM does so only on
+    the main thread, because Python handles signals there.
 
     Parameters
     ----------
@@ -1226,10 +1733,12 @@ def conform(suite: Suite, examinee: Examinee, *, families: SupportsGetItem[int, 
         A file of cases, one JSON object a line, or a folder of them, or several.
     examinee
         The emulator: a function that takes a question, a `dict`, and returns the answer, a `dict`, or `None` for
-        unsupported questions; a program with its arguments, as a list or as a text that is split as a shell does; or
-        one of our own executors, `"fast"`, `"reference"`, or `"both"`, both of which must give the expected answer.
-        docs/conformance.md has the questions and answers. If a function raises `NotImplementedError`, the case is
-        skipped; any other exception fails the case.
+        unsupported questions; or a program with its arguments, as a list or as a text that is split as a shell does.
+        Without it, our own executors are asked. docs/conformance.md has the questions and answers. If a function raises
+        `NotImplementedError`, the case is skipped; any other exception fails the case.
+    executor
+        Which of our own executors to ask: `"fast"`, `"reference"`, or `"both"`, each of which must give the expected
+        answer. `"both"` by default.
     families
         Only cases of these families; of all families if empty.
     flags
@@ -1274,6 +1783,15 @@ def decode_array(words: WordArray, sm: "str | SupportsIndex" = ...) -> DecodedWo
     ([1, 0], ['LD.E.128'], Instruction('LD.E.128 R4, [R4], P0', sm='50'))
     """
 
+def decode_file(path: str | PathLike[str], *, sm: "str | SupportsIndex | None" = None) -> list[Load]:
+    """
+    Decodes every load of a cubin, of a listing, or of a file that contains cubins.
+
+    `sm` chooses the cubins of that SM, or names the SM if the file does not.
+
+    In a file of several images, each one that cannot be read causes a `UserWarning` if others can.
+    """
+
 def encode(text: str, sm: "str | SupportsIndex" = ...) -> int:
     """
     Assembles the text of a load, and returns its word.
@@ -1282,10 +1800,10 @@ def encode(text: str, sm: "str | SupportsIndex" = ...) -> int:
     '0x80d0000000070404'
     """
 
-def execute(instruction: "Instruction | str", machine: Machine, warp: Warp, *, reference: bool = False) -> Outcome:
+def execute(instruction: "Instruction | str", machine: Machine, warp: Warp, *, executor: Executor = ...) -> Outcome:
     """
-    Executes a load: changes the registers of `warp`, and returns the outcome. `reference` selects the literal executor
-    instead of the fast one.
+    Executes an instruction, or the text of an SM 5.x load: changes the registers of `warp`, and returns the outcome. With `executor="both"`, both executors
+    have to agree.
     """
 
 def explain(instruction: "SupportsIndex | str | Instruction", sm: "str | SupportsIndex" = ...) -> Explanation:
@@ -1322,28 +1840,46 @@ def generate_vectors(instruction: str, sm: "str | SupportsIndex" = ..., *, count
         If the SM has no such load, or the load never shows a flag (`kind` is `"argument"`).
     """
 
-def import_trace(source: str | PathLike[str], output: str | PathLike[str], *, compression: str = "zstd", threads: SupportsIndex | None = None) -> None:
+def import_(source: str | PathLike[str], output: str | PathLike[str], *, compression: str = "zstd", threads: SupportsIndex | None = None) -> Trace2:
     """
-    Turns a trace of another tool into a binary trace, as `warpload import` does.
+    Imports a trace of another tool as a binary trace, and opens that.
+
+    Parameters
+    ----------
+    source
+        The trace, of one of the formats of `warpload import`, or a list of traces.
+    output
+        The binary trace to write. It appears under its name when it is complete and on the disk. It keeps the mode of a
+        file that it replaces, and must not replace the source or one of its files.
+    compression
+        `"none"`, the fastest to replay, `"zstd"`, or `"zstd:LEVEL"`, from 1 to 19.
+    threads
+        The number of threads; as many as can run at once if not given.
+
+    Raises
+    ------
+    Error
+        If the source is not a trace, with the line at fault, or the output cannot be written.
     """
 
-def loads(path: str | PathLike[str], *, sm: "str | SupportsIndex | None" = None) -> list[Load]:
+def lower_ptx(module: PtxModule, *, level: SupportsIndex = 3) -> list[LoweredLoad]:
     """
-    Reads every load of a cubin, of a listing, or of a file that contains cubins.
-
-    `sm` chooses the cubins of that SM, or names the SM if the file does not.
-
-    In a file of several images, each one that cannot be read causes a `UserWarning` if others can.
+    Lowers the loads of a module to SM 5.x. `level` is the optimization level, 0 to 3, like `-O` of ptxas.
     """
 
-def lower_ptx(module: Any, level: SupportsIndex) -> tuple[str, list[tuple[str, int, int, list[Instruction], str | None]]]:
+def merge(replays: Replays) -> Replay:
     """
-    Lowers the loads of a module to SM 5.x. Returns the module's name too.
-    """
+    Adds replays: the shards of a replay to the whole, and whole replays to one of all their launches.
 
-def merge(replays: SupportsGetItem[int, Replayed]) -> Replayed:
-    """
-    Adds summaries: the shards of a replay to the whole, and whole replays to one of all their launches.
+    Parameters
+    ----------
+    replays
+        The replays, each shard once, in any order.
+
+    Raises
+    ------
+    Error
+        If shards are missing, or the replays do not fit.
     """
 
 def read_vectors(path: str | PathLike[str]) -> list[Vector]:
@@ -1370,20 +1906,83 @@ def run(arguments: SupportsGetItem[int, str], *, stdout_is_closed: bool = False)
     the command that standard output was closed and its descriptor is something else by now.
     """
 
-def run_ptx(module: Any, function: str | None, image: str | PathLike[str] | None, registers: SupportsGetItem[int, tuple[str, str]], parameters: SupportsGetItem[int, tuple[str, str]], places: SupportsGetItem[int, tuple[str, str]], active: SupportsIndex, tensor_memory: Any | None, warp: SupportsIndex, lane_mode: LaneMode) -> tuple[str, list[tuple[str, int, int, int, list[tuple[str, list[int | None]]], dict[str, int], dict[str, int], str | None, str | None]]]:
+def run_ptx(module: PtxModule, *, function: str | None = None, image: str | PathLike[str] | None = None, registers: NamedValues | None = None, parameters: NamedValues | None = None, places: NamedValues | None = None, active: SupportsIndex = ..., tensor_memory: TensorContents | None = None, warp: SupportsIndex = 0, lane_mode: LaneMode = ...) -> list[RanLoad]:
     """
-    Executes the loads of a function.
+    Executes the loads of a function, in the order of the text.
+
+    Parameters
+    ----------
+    module
+        A path, or the text.
+    function
+        The function's name; may be left out if there is only one.
+    image
+        The manifest of a memory image.
+    registers
+        Values by name: a number for all lanes, 32 numbers, or an expression of `lane`, such as `"0x1000+16*lane"`. A
+        predicate is `True` or `False` for all lanes, 32 of these, or a number, which is a mask, bit n for lane n.
+    parameters
+        Values of the function's parameters by name, or their elements.
+    places
+        The addresses of variables, in bytes.
+    active
+        The active lanes, bit n for lane n.
+    tensor_memory
+        The contents of Tensor Memory: a file of 262,144 bytes, these bytes, or `"pattern:NAME"`.
+    warp
+        The warp's number in its block, which decides the lanes of Tensor Memory that it may read.
+    lane_mode
+        The meaning of the lane in a Tensor Memory address.
     """
 
-def run_tensor_load(instruction: Any, memory: Any, *, warp: SupportsIndex = 0, taddr: SupportsIndex = 0, sm: "str | SupportsIndex | None" = None, lane_mode: LaneMode = ..., hardware_alignment: bool = False) -> TensorLoaded:
+def run_tensor_load(instruction: "SupportsIndex | str | Instruction", *, warp: SupportsIndex = 0, taddr: SupportsIndex = 0, memory: TensorContents | None = None, sm: "str | SupportsIndex | None" = None, lane_mode: LaneMode = ..., hardware_alignment: bool = False) -> Loaded:
     """
-    Executes a load in PTX syntax or, with `sm`, an `LDTM`.
+    Executes a load from Tensor Memory.
+
+    Parameters
+    ----------
+    instruction
+        The load in PTX syntax or, with `sm`, the word or text of an `LDTM`.
+    warp
+        The warp's number in its thread block; its value modulo 4 decides the lanes that it may read.
+    taddr
+        The value of the address register: the lane times 65,536, plus the column.
+    memory
+        The contents of Tensor Memory: a file of 262,144 bytes, these bytes, or one of the command's patterns,
+        `"pattern:NAME"`.
+    sm
+        The SM of the word or text.
+    lane_mode
+        The meaning of the lane in an address: a lane that the warp may read, or a number modulo 32 among them.
+    hardware_alignment
+        Also refuse odd columns if the hardware is known, or assumed, to require even ones.
+
+    Raises
+    ------
+    Error
+        If the load breaks a rule, of the assembler or of addresses. `rule` is its name.
     """
 
 def survive_forks() -> None:
     """
     Initializes everything that is otherwise initialized on first use. One thread would do that while others wait for
     it, and a child process forked in the meantime would wait forever.
+    """
+
+def tensor_map(shape: "SupportsIndex | str | Instruction", repeat: "str | SupportsIndex | None" = None, *, pack: bool = False, sm: "str | SupportsIndex | None" = None) -> Map:
+    """
+    Draws the thread and register that each cell of a load goes to.
+
+    Parameters
+    ----------
+    shape
+        `16x64b`, `16x128b`, `16x256b`, `32x32b` or `16x32bx2`; with `sm`, the word or text of an `LDTM`.
+    repeat
+        The number of repetitions: 1, 2, 4 and so on up to 128, or `"x4"`.
+    pack
+        Pack two neighbouring 16-bit columns into one register.
+    sm
+        The SM of the word or text.
     """
 
 def vector_flags() -> list[Flag]:

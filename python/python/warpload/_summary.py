@@ -1,17 +1,17 @@
-"""The result of a replay. The fields are those of the command's JSON, which docs/counters.md describes."""
+"""The counts of a replay. The fields are those of the command's JSON, which docs/counters.md describes."""
 
 from __future__ import annotations
 
-import dataclasses
+import functools
+import typing
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
-if TYPE_CHECKING:
-    from ._types import LaneFaultKind
+from ._types import LaneFaultKind
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Spaces:
     """Accesses by the memory of their first executing lane."""
 
@@ -23,7 +23,7 @@ class Spaces:
     unresolved: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Spread:
     """The costs of single accesses: their sum, the lowest and the highest."""
 
@@ -32,29 +32,29 @@ class Spread:
     max: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Global:
     """The cost of accesses in global memory."""
 
     accesses: int = 0
-    sectors: Spread = field(default_factory=Spread)
+    sectors: Spread = Spread()
     ideal_sectors: int = 0
     lines: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Shared:
     """The cost of accesses in shared memory."""
 
     accesses: int = 0
-    wavefronts: Spread = field(default_factory=Spread)
+    wavefronts: Spread = Spread()
     ideal_wavefronts: int = 0
     conflicts: int = 0
     bank_words: tuple[int, ...] = (0,) * 32
     unknown: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Local:
     """The cost of accesses in local memory."""
 
@@ -63,7 +63,7 @@ class Local:
     ideal_sectors: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Constant:
     """The cost of loads of constant memory."""
 
@@ -71,7 +71,7 @@ class Constant:
     addresses: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Faults:
     """Faults of lanes."""
 
@@ -85,7 +85,7 @@ class Faults:
         return self.outside_window + self.outside_allocation + self.misaligned_address
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Uniform:
     """Loads of the ``.U.128`` form by their path."""
 
@@ -93,7 +93,7 @@ class Uniform:
     divergent: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Values:
     """Accesses with values in the source, and the comparison of loads with an image."""
 
@@ -104,7 +104,7 @@ class Values:
     mismatched_words: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FirstFault:
     """The first fault of some accesses."""
 
@@ -114,24 +114,24 @@ class FirstFault:
     address: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Accesses:
     """The counts of the accesses of one kind. Memories that none of them can reach have zeros."""
 
     accesses: int
     lanes: int
     bytes: int
-    by_space: Spaces = field(default_factory=Spaces)
-    global_: Global = field(default_factory=Global)
-    shared: Shared = field(default_factory=Shared)
-    local: Local = field(default_factory=Local)
-    constant: Constant = field(default_factory=Constant)
-    lane_faults: Faults = field(default_factory=Faults)
+    by_space: Spaces = Spaces()
+    global_: Global = Global()
+    shared: Shared = Shared()
+    local: Local = Local()
+    constant: Constant = Constant()
+    lane_faults: Faults = Faults()
     first_fault: FirstFault | None = None
     unattributable: int = 0
     width_disagreements: int = 0
-    uniform: Uniform = field(default_factory=Uniform)
-    values: Values = field(default_factory=Values)
+    uniform: Uniform = Uniform()
+    values: Values = Values()
 
     @property
     def sectors(self) -> int:
@@ -144,7 +144,7 @@ class Accesses:
         return self.global_.ideal_sectors + self.local.ideal_sectors
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Footprint:
     """Distinct pages and lines of global memory."""
 
@@ -152,7 +152,7 @@ class Footprint:
     lines: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Transfers:
     """Instructions of the Tensor Memory Accelerator."""
 
@@ -161,7 +161,7 @@ class Transfers:
     bytes: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Counts:
     """The counts of a trace or of a launch."""
 
@@ -175,22 +175,22 @@ class Counts:
     footprint: Footprint | None
     others: int
     not_replayed: Mapping[str, int]
-    transfers: Transfers = field(default_factory=Transfers, kw_only=True)
-    unselected: int = field(default=0, kw_only=True)
+    transfers: Transfers = Transfers()
+    unselected: int = 0
 
 
-@dataclass(frozen=True)
-class Launch(Counts):
+@dataclass(frozen=True, kw_only=True)
+class LaunchSummary(Counts):
     """The counts of a launch of a kernel."""
 
     launch: int
     kernel: str
+    demangled: str | None = None
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
-    demangled: str | None = field(default=None, kw_only=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Shard:
     """The shard that a replay covers."""
 
@@ -202,7 +202,7 @@ class Shard:
     """The number of shards of the whole replay."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Fault:
     """A fault of a lane."""
 
@@ -214,7 +214,7 @@ class Fault:
     address: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Mismatch:
     """A value that differs from the expected one."""
 
@@ -227,7 +227,7 @@ class Mismatch:
     got: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Summary(Counts):
     """The result of a replay, without its rows."""
 
@@ -237,60 +237,30 @@ class Summary(Counts):
     """16 hexadecimal digits; ``None`` without data."""
     complete: bool | None
     notes: tuple[str, ...]
-    launches: tuple[Launch, ...]
-    shard: Shard | None = field(default=None, kw_only=True)
+    launches: tuple[LaunchSummary, ...]
+    shard: Shard | None = None
     """``None`` if the replay covers the whole trace."""
-    selected: Mapping[str, str] | None = field(default=None, kw_only=True)
+    selected: Mapping[str, str] | None = None
 
 
-_NESTED: dict[str, type[Any]] = {
-    "loads": Accesses,
-    "stores": Accesses,
-    "atomics": Accesses,
-    "reductions": Accesses,
-    "copies": Accesses,
-    "transfers": Transfers,
-    "by_space": Spaces,
-    "global": Global,
-    "shared": Shared,
-    "local": Local,
-    "constant": Constant,
-    "sectors": Spread,
-    "wavefronts": Spread,
-    "lane_faults": Faults,
-    "first_fault": FirstFault,
-    "uniform": Uniform,
-    "values": Values,
-    "footprint": Footprint,
-    "shard": Shard,
-    "launches": Launch,
-    "first_faults": Fault,
-    "first_mismatches": Mismatch,
-}
-# Numbers that are hexadecimal texts in the JSON.
-_NUMBERS = {
-    FirstFault: ("address",),
-    Fault: ("pc", "address"),
-    Mismatch: ("pc", "expected", "got"),
-}
+def summary(known: Mapping[str, Any]) -> Summary:
+    """Makes the summary of the command's JSON. Keys without a field are left out."""
+    made: Summary = _read(Summary, known)
+    return made
 
 
-def of_json(kind: type[Any], known: Mapping[str, Any]) -> Any:
-    """Makes an object of that kind. Keys without a field are left out."""
-    fields = {}
-    for one in dataclasses.fields(kind):
-        key = one.name.rstrip("_")
-        if key not in known:
-            continue
-        value = known[key]
-        nested = _NESTED.get(key)
-        if nested is not None and isinstance(value, list):
-            value = tuple(of_json(nested, each) for each in value)
-        elif nested is not None and isinstance(value, dict):
-            value = of_json(nested, value)
-        elif key in _NUMBERS.get(kind, ()):
-            value = int(value, 16)
-        elif isinstance(value, list):
-            value = tuple(value)
-        fields[one.name] = value
-    return kind(**fields)
+@functools.cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
+def _read(kind: Any, value: Any) -> Any:
+    """Makes an object of that type, which may be ``X | None`` or ``tuple[X, ...]``."""
+    one: Any = (typing.get_args(kind) or (kind,))[0]
+    if isinstance(value, list):
+        return tuple(_read(one, each) for each in value)
+    if isinstance(value, dict) and hasattr(one, "__dataclass_fields__"):
+        fields = [(name, name.rstrip("_"), hint) for name, hint in _hints(one).items()]
+        return one(**{name: _read(hint, value[key]) for name, key, hint in fields if key in value})
+    # JSON has addresses as hexadecimal texts.
+    return int(value, 16) if one is int and isinstance(value, str) else value

@@ -1,16 +1,16 @@
-"""Types of arguments: words, and the small values that instructions consist of."""
+"""Types of arguments and of words."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Buffer
 
-    from ._native import Machine, Memory
+    from ._native import Machine, Memory, Replay
 
 Fill = Literal["address", "zero"]
 Space = Literal["global", "local", "shared", "constant", "unresolved"]
@@ -60,22 +60,17 @@ Window = tuple[int, int]
 """The first address and the size in bytes."""
 Path = Union[str, "PathLike[str]"]
 Suite = Union[Path, Iterable[Path]]
-Examinee = Union[
-    Callable[[dict[str, Any]], Union[dict[str, Any], None]], str, Sequence[str], Executor
-]
+Examinee = Union[Callable[[dict[str, Any]], Union[dict[str, Any], None]], str, Sequence[str]]
+Dictionary = dict[str, Any]
+NamedValues = Mapping[str, Any]
+PtxModule = Union[Path, "Buffer"]
+TensorContents = Union[Path, "Buffer"]
+Replays = Iterable["Replay"]
 Contents = Mapping[int, "Buffer"]
 ByteSource = Union["Buffer"]
+SummaryJson = Union[str, "Buffer"]
 Numbers = Union["npt.ArrayLike"]
 WordArray = Union["npt.NDArray[Any]", "Buffer"]
-
-
-class Address(NamedTuple):
-    """The address operand of a load."""
-
-    base: str | None
-    """The base register; ``None`` if the offset is the address."""
-    offset: int
-    """The offset in bytes."""
 
 
 class Selection(TypedDict, total=False):

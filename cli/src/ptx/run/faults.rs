@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use warpload_ptx::machine::{AllocationSide, AllocationUse, FaultTotal, KernelFault, KernelResult};
+use warpload_ptx::machine::{FaultTotal, KernelFault, KernelResult};
 
 use crate::io::Output;
 
@@ -22,14 +22,7 @@ pub(super) fn show(result: &KernelResult, output: &mut Output) -> anyhow::Result
     for total in &result.fault_totals {
         let shown = by_total.remove(&(total.statement, total.kind)).unwrap_or_default();
         for fault in &shown {
-            let ([bx, by, bz], [x, y, z]) = (fault.block, fault.thread);
-            let source = fault.source().map_or(String::new(), |source| format!(" ({source})"));
-            output.line(format_args!(
-                "{}{source}: {fault}\n  in `{}` by thread ({x}, {y}, {z}) of block ({bx}, {by}, {bz}): {}",
-                fault.place(),
-                fault.function,
-                total.text
-            ))?;
+            output.line(fault.report(&total.text))?;
         }
         let more = total.count.saturating_sub(shown.len() as u64);
         if let (1.., Some(fault)) = (more, shown.first()) {
@@ -124,17 +117,6 @@ pub(super) struct FaultJson<'f> {
 
 impl<'f> From<&'f KernelFault> for FaultJson<'f> {
     fn from(fault: &'f KernelFault) -> Self {
-        let argument = fault.nearest.as_ref().and_then(|nearest| match nearest.purpose {
-            AllocationUse::Argument(number) => Some(number),
-            _ => None,
-        });
-        // Positive after the end of the buffer, negative before it or inside.
-        let distance = fault.nearest.as_ref().map(|nearest| match nearest.side {
-            AllocationSide::After => nearest.distance.cast_signed(),
-            AllocationSide::Before | AllocationSide::Inside => {
-                nearest.distance.cast_signed().wrapping_neg()
-            }
-        });
         Self {
             kind: fault.kind.name(),
             line: fault.line,
@@ -146,9 +128,9 @@ impl<'f> From<&'f KernelFault> for FaultJson<'f> {
             thread: fault.thread,
             lane: fault.lane,
             address: format!("{:#x}", fault.address),
-            argument,
+            argument: fault.argument(),
             parameter: fault.nearest_name.as_deref(),
-            distance,
+            distance: fault.distance(),
             message: fault.to_string(),
         }
     }

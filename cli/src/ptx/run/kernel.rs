@@ -530,24 +530,9 @@ fn show(
     memory: &DeviceMemory,
     output: &mut Output,
 ) -> anyhow::Result<()> {
-    let LaunchCounts { blocks, warps, warp_instructions, loads, stores, atomics, .. } =
-        result.counts;
-    output.line(format_args!(
-        "{}, {}: {}, among them {}, {} and {}",
-        counted(blocks, "block"),
-        counted(warps, "warp"),
-        counted(warp_instructions, "warp instruction"),
-        counted(loads, "load"),
-        counted(stores, "store"),
-        counted(atomics, "atomic operation"),
-    ))?;
+    output.line(result.counts)?;
     for skipped in &result.skipped {
-        output.line(format_args!(
-            "line {}: not executed, {}: {}",
-            skipped.line,
-            counted(skipped.count, "time"),
-            skipped.text
-        ))?;
+        output.line(skipped)?;
     }
     for unknown in &result.unknown {
         output.line(described(kernel, unknown, memory))?;

@@ -19,8 +19,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from .._native import replay_arguments
-from .._trace import Replay, shows
+from .._native import Replay, replay_arguments
 from .._types import CountingOptions, Path
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ __all__ = ["replay"]
 Progress: TypeAlias = Callable[[int, int], object]
 
 
-@shows(CountingOptions)
 def replay(
     trace: Path,
     client: Client,
