@@ -163,7 +163,7 @@ pub(crate) fn vector_flags() -> Vec<Flag> {
 /// Raises
 /// ------
 /// Error
-///     If the SM has no such load, or the load never shows a flag (`kind` is `"argument"`).
+///     If the SM has no such load, or no vector with the flags is found (`kind` is `"argument"`).
 #[pyfunction]
 #[pyo3(signature = (
     instruction,
@@ -190,15 +190,15 @@ pub(crate) fn generate_vectors(
         failed => error(py, ErrorKind::Argument, failed),
     };
     let named = |name: &String| {
-        let unknown = || error(py, ErrorKind::Argument, format_args!("flags: no flag {name:?}"));
-        flags::Flag::named(name).ok_or_else(unknown)
+        flags::Flag::parse(name).map_err(|unknown| {
+            error(py, ErrorKind::Argument, format_args!("flags: no flag {name:?}; {unknown}"))
+        })
     };
     let wanted = flags.iter().map(named).collect::<PyResult<Vec<_>>>()?;
-    let generator = Generator::new(instruction, sm.0, seed).and_then(|one| one.with_flags(&wanted));
-    let generator = generator.map_err(failed)?;
+    let generator = Generator::new(instruction, sm.0, seed).map_err(failed)?.with_flags(&wanted);
     let mut vectors = Vec::new();
     for number in 0..count {
-        vectors.push(Vector { line: generator.case(number).map_err(failed)?.line() });
+        vectors.push(Vector { line: generator.line(number).map_err(failed)? });
         py.check_signals()?;
     }
     Ok(vectors)
