@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use warpload_encoding::{Instruction, LoadSize, Size, Sm};
+use warpload_encoding::{Instruction, LoadSize, Size, Slot, Sm};
 
 /// The subject of a case: an instruction with its size, and an SM.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,7 +26,12 @@ impl CaseSubject {
             Ok(LoadSize::Lane(size)) => size.name().to_owned(),
             Ok(LoadSize::Matrices { count, .. }) => format!("x{count}"),
             Ok(size) => (8 * size.bytes()).to_string(),
-            Err(_) => String::new(),
+            // Loads that are text only have a size, too.
+            Err(_) => {
+                let name = instruction.modifier(Slot::Size).unwrap_or_default();
+                let known = Size::ALL.iter().find(|size| size.name() == name);
+                known.map_or_else(String::new, |size| size.name().to_owned())
+            }
         };
         Self { instruction: instruction.mnemonic(), size, sm: instruction.sm().number() }
     }
