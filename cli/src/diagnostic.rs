@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use warpload::encoding::{Alias, Hint, ParseError, Sm};
 use warpload_ptx::syntax::LineIndex;
 
-use super::{remedy, terminal};
+use super::remedy;
 
 pub(crate) use warpload_report::message::{Labelled, Message, MessageLevel, Origin};
 
@@ -39,14 +39,6 @@ pub(crate) fn warning(message: impl Display) {
 
 pub(crate) fn note(message: impl Display) {
     alone(MessageLevel::Note, message);
-}
-
-/// Writes a report of several lines to standard error.
-pub(crate) fn report(text: &str) {
-    if !IS_QUIET.load(Ordering::Relaxed) {
-        // If standard error is closed, the message has no reader.
-        let _ = write!(anstream::stderr(), "{}", terminal::shown(text));
-    }
 }
 
 /// Writes a message without a place in a text.

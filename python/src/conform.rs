@@ -136,16 +136,15 @@ impl Conformance {
 
     fn _repr_html_(&self) -> String {
         let row = |row: &FlagCounts| {
-            let [passed, failed, skipped] =
-                [row.passed, row.failed, row.skipped].map(|count| count.to_string());
-            let explains = format!("{:.0}%", 100.0 * row.explains);
-            [escaped(row.family.0), escaped(&row.flag), passed, failed, skipped, explains]
+            let counts = [row.failed, row.passed + row.failed];
+            let [failed, all] = counts.map(|count| count.to_string());
+            [escaped(row.family.0), escaped(&row.flag), failed, all]
         };
         let mut failing = self.flags.iter().filter(|flag| flag.failed > 0).take(10).peekable();
         let sentences = self.explanations.iter();
         let sentences: String =
             sentences.map(|sentence| format!("<li>{}</li>", escaped(sentence))).collect();
-        let heads = ["family", "flag", "passed", "failed", "skipped", "explains"];
+        let heads = ["family", "flag", "failed", "of"];
         let is_empty = failing.peek().is_none();
         let table = if is_empty { String::new() } else { html_table(heads, failing.map(row)) };
         format!("<p><strong>{}</strong></p><ul>{sentences}</ul>{table}", self.counts())

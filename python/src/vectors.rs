@@ -163,7 +163,7 @@ pub(crate) fn vector_flags() -> Vec<Flag> {
 /// Raises
 /// ------
 /// Error
-///     If the SM has no such load, or the load never shows a flag (`kind` is `"argument"`).
+///     If the SM has no such load, or no vector with the flags is found (`kind` is `"argument"`).
 #[pyfunction]
 #[pyo3(signature = (
     instruction,
@@ -190,20 +190,20 @@ pub(crate) fn generate_vectors(
         failed => error(py, ErrorKind::Argument, failed),
     };
     let named = |name: &String| {
-        let unknown = || error(py, ErrorKind::Argument, format_args!("flags: no flag {name:?}"));
-        flags::Flag::named(name).ok_or_else(unknown)
+        flags::Flag::parse(name).map_err(|unknown| {
+            error(py, ErrorKind::Argument, format_args!("flags: no flag {name:?}; {unknown}"))
+        })
     };
     let wanted = flags.iter().map(named).collect::<PyResult<Vec<_>>>()?;
     let drawn = py.detach(|| {
-        let generator = Generator::new(instruction, sm.0, seed);
-        let generator = match generator.and_then(|one| one.with_flags(&wanted)) {
-            Ok(generator) => generator,
+        let generator = match Generator::new(instruction, sm.0, seed) {
+            Ok(generator) => generator.with_flags(&wanted),
             Err(failed) => return Ok(Err(failed)),
         };
         let mut vectors = Vec::new();
         for number in 0..count {
-            match generator.case(number) {
-                Ok(case) => vectors.push(Vector { line: case.line() }),
+            match generator.line(number) {
+                Ok(line) => vectors.push(Vector { line }),
                 Err(failed) => return Ok(Err(failed)),
             }
             Python::attach(|py| py.check_signals())?;

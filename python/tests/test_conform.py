@@ -78,7 +78,7 @@ def test_a_function_is_asked(suite) -> None:
         failures=3,
     )
     assert not report and report.failed > 3 == len(report.failures)
-    assert "LDG.64" in report.explanations[0]
+    assert "`LDG` of 64 bits" in report.explanations[0]
     failure = report.failures[0]
     assert failure.kind == "difference" and "LDG.E.32" in failure.differences[0]
     assert failure.id in str(failure) and failure.line > 0

@@ -49,7 +49,7 @@ SAID = {
         "as the map says: True",
     ],
     "conform_an_emulator": [
-        "all 11 failures are `misaligned` cases",
+        "where the flag `misaligned` is shown: 11 of",
         "sectors: expected 28, got 56",
     ],
 }

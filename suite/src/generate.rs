@@ -1,62 +1,36 @@
-//! [`Generator`]: fresh vectors, any number of them. Draws are random but aim at flags, so that a few hundred vectors
-//! cover every flag of an instruction, and a few thousand cover every pair of flags that can occur together.
-//! Expectations and flags come from the literal executor alone, never from the recipe that aimed at them. [`Coverage`]
-//! counts the vectors that show each flag, and the pairs of flags.
+//! [`Generator`]: random vectors of one instruction, any number of them. Their expectations and flags come from the
+//! literal executor. Nothing aims at a flag: draws that lack a wanted one are thrown away.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::OnceLock;
 
-use warpload::load::{Outcome, execute as fast, reference};
-use warpload::warp::Warp;
-use warpload_encoding::{Instruction, LoadSize, Sm};
+use warpload::lane::{LANES, LaneMask, LaneValues};
+use warpload::load::{execute as fast, reference};
+use warpload::machine::Misaligned;
+use warpload_encoding::{
+    Instruction, LoadDestination, LoadParts, LoadSize, MemorySpace, Offset, Pred, Reg, Slot, Sm,
+    UniformReg,
+};
 
-use super::draft::{Draft, Drawn, Ending, Family, State};
-use super::flags::{self, Flag, FlagSet, flags_of};
+use super::flags::{self, Flag, FlagSet, destinations, fills_uniform, flags_of};
+use super::json::initial::{
+    ConstantJson, GlobalJson, HighJson, Initial, LocalJson, SharedJson, WindowJson,
+    default_address_bits,
+};
 use super::json::sources::Files;
+use super::json::values::{
+    Hex32, Hex64, HexBytes, Lanes, PredicateName, RegisterName, SmName, UniformName,
+    UniformPredicateName, UniqueMap,
+};
 use super::random::Random;
 use super::vector::Vector;
+use warpload::memory::Window;
 
-/// A minimum of cases in a set of vectors.
-#[derive(Clone, Copy, Debug)]
-pub struct Quota {
-    /// The flag that each of them shows.
-    pub flag: &'static Flag,
-    /// The size that each of them loads; `None` for any.
-    pub size: Option<LoadSize>,
-    /// The least number of cases.
-    pub cases: u64,
-}
+/// The most draws of a case. Flags that a draw in a thousand shows are found; their combinations may not be.
+const MAX_DRAWS: u64 = 10_000;
 
-impl Quota {
-    /// Returns whether a vector with these flags counts for this quota.
-    #[must_use]
-    pub fn counts(&self, instruction: &Instruction, flags: FlagSet) -> bool {
-        let is_size = self.size.is_none_or(|size| instruction.parts().size == Ok(size));
-        is_size && flags.iter().any(|flag| flag.name == self.flag.name)
-    }
-}
-
-/// The least number of cases in a set for each flag that the instruction can show.
-const CASES_OF_FLAG: u64 = 2;
-
-/// Flags with a case for each size, because an emulator can get these wrong for one size alone. The first one is asked
-/// of [every SM](Generator::quotas_of_values).
-const FLAGS_OF_SIZES: [&str; 7] = [
-    "distinct-words",
-    "first-access",
-    "last-access",
-    "misaligned-first",
-    "misaligned-last",
-    "just-after",
-    "crosses-allocation",
-];
-
-/// Candidates drawn per case. The one that shows the most of the case's pairs is kept. Each row is the first pair that
-/// a candidate aims at, and the number of pairs.
-const DRAWS: [(usize, usize); 6] = [(0, 3), (1, 2), (2, 2), (0, 1), (1, 1), (2, 1)];
-
-/// The most draws of a case with certain flags.
-const MOST_DRAWS: u64 = 5_000;
+/// Decoded, but not executed as loads into registers (docs/load-sm70.md section 10, 23).
+const OF_OTHER_EXECUTORS: [&str; 2] = ["LDGSTS", "LDTM"];
 
 /// Draws vectors of one instruction. Case N of a seed is always the same, on every platform, and does not depend on
 /// earlier draws.
@@ -66,94 +40,24 @@ const MOST_DRAWS: u64 = 5_000;
 /// use warpload_suite::generate::Generator;
 ///
 /// let generator = Generator::new("LDG", Sm::SPA5, 7)?;
-/// let case = generator.case(41)?;
-/// assert!(case.line().starts_with(r#"{"id":"execute-ldg-seed7-0041","#));
-/// assert_eq!(generator.case(41)?.line(), case.line());
+/// let line = generator.line(41)?;
+/// assert!(line.starts_with(r#"{"id":"execute-ldg-seed7-0041","#));
+/// assert_eq!(generator.line(41)?, line);
 /// # Ok::<(), warpload_suite::generate::GenerateError>(())
 /// ```
 #[derive(Debug)]
 pub struct Generator {
-    family: Family,
+    instruction: &'static str,
+    sm: Sm,
     seed: u64,
+    forms: Vec<Instruction>,
     /// The flags that every case shows.
     wanted: FlagSet,
-    /// The numbers of the flags that the instruction can show.
-    possible: Vec<usize>,
-    /// Computed when a case first aims at pairs.
-    aims: OnceLock<Aims>,
-}
-
-/// One vector.
-#[derive(Clone, Debug)]
-pub struct Case {
-    /// The id: its instruction, its SM unless that is the default, its seed unless that is 0, and its number.
-    pub id: String,
-    /// Its instruction.
-    pub instruction: Instruction,
-    /// The text of its instruction.
-    pub name: String,
-    /// The flags that it shows.
-    pub flags: FlagSet,
-    /// Whether its expectation depends on a point that no public source settles.
-    pub is_decision: bool,
-    /// The keys `instruction` and `initial` with their values, as JSON without braces.
-    pub question: String,
-    /// The value of `final`, as JSON.
-    pub expected: String,
-}
-
-impl Case {
-    /// Returns the vector as one line of JSON, without its end (docs/vectors.md).
-    #[must_use]
-    pub fn line(&self) -> String {
-        let Self { id, name, flags, is_decision, question, expected, .. } = self;
-        // Written without escapes: ids, texts of instructions and names of flags have no characters that need them.
-        let flags: Vec<String> = flags.iter().map(|flag| format!("\"{}\"", flag.name)).collect();
-        let flags = flags.join(",");
-        let decision = if *is_decision { r#""decision":true,"# } else { "" };
-        format!(
-            r#"{{"id":"{id}","name":"{name}","flags":[{flags}],"source":"document",{decision}{question},"final":{expected}}}"#
-        )
-    }
-}
-
-/// The requirements on a draw.
-#[derive(Clone, Copy, Default)]
-struct Wanted {
-    /// The flags that it must show.
-    flags: FlagSet,
-    size: Option<LoadSize>,
-    /// Whether it aims at no pairs beyond these flags.
-    is_alone: bool,
-}
-
-/// A draw that has been executed. Warps are boxed, because they are large and draws are moved often.
-struct Executed {
-    vector: Box<Vector>,
-    state: State,
-    after: Box<Warp>,
-    outcome: Outcome,
-    flags: FlagSet,
 }
 
 /// Returns the names of the instructions of an SM that have vectors.
 pub fn instructions(sm: Sm) -> impl Iterator<Item = &'static str> {
-    Family::mnemonics(sm)
-}
-
-/// Returns the first `count` vectors of an instruction and a seed, each as a line without its end.
-///
-/// # Errors
-/// Returns [`GenerateError`] if the SM has no such instruction. The lines themselves are errors if the
-/// executors differ.
-pub fn lines(
-    instruction: &str,
-    sm: Sm,
-    seed: u64,
-    count: u64,
-) -> Result<impl Iterator<Item = Result<String, GenerateError>>, GenerateError> {
-    let generator = Generator::new(instruction, sm, seed)?;
-    Ok((0..count).map(move |number| Ok(generator.case(number)?.line())))
+    Instruction::mnemonics(sm).filter(|name| !OF_OTHER_EXECUTORS.contains(name))
 }
 
 impl Generator {
@@ -162,143 +66,75 @@ impl Generator {
     /// # Errors
     /// Returns [`GenerateError::UnknownInstruction`] if the SM has no such load that can be executed.
     pub fn new(instruction: &str, sm: Sm, seed: u64) -> Result<Self, GenerateError> {
+        let known = instructions(sm).find(|known| known.eq_ignore_ascii_case(instruction));
         let unknown = || GenerateError::UnknownInstruction { name: instruction.to_owned(), sm };
-        let family = Family::new(instruction, sm).ok_or_else(unknown)?;
-        let possible =
-            (0..flags::all().len()).filter(|number| are_possible(&family, &[*number])).collect();
-        let wanted = FlagSet::default();
-        Ok(Self { family, seed, wanted, possible, aims: OnceLock::new() })
+        let instruction = known.ok_or_else(unknown)?;
+        let forms = Instruction::forms(sm).filter(|form| form.mnemonic() == instruction).collect();
+        Ok(Self { instruction, sm, seed, forms, wanted: FlagSet::default() })
     }
 
     /// Restricts the cases to vectors that show all of these flags.
-    ///
-    /// # Errors
-    /// Returns [`GenerateError::NeverShown`] for a flag that the instruction cannot show.
-    pub fn with_flags(mut self, wanted: &[&'static Flag]) -> Result<Self, GenerateError> {
-        for flag in wanted {
-            let number = self.possible.iter().find(|number| {
-                flags::all().get(**number).is_some_and(|known| known.name == flag.name)
-            });
-            let (instruction, sm) = (self.family.mnemonic, self.family.sm);
-            let never = GenerateError::NeverShown { instruction, sm, flag: flag.name };
-            self.wanted.insert(*number.ok_or(never)?);
-        }
-        Ok(self)
-    }
-
-    /// Returns the name of the instruction.
     #[must_use]
-    pub fn instruction(&self) -> &'static str {
-        self.family.mnemonic
+    pub fn with_flags(mut self, wanted: &[&'static Flag]) -> Self {
+        let is_wanted = |flag: &Flag| wanted.iter().any(|wanted| wanted.name == flag.name);
+        let numbers = (0..).zip(flags::all()).filter(|(_, flag)| is_wanted(flag));
+        numbers.for_each(|(number, _)| self.wanted.insert(number));
+        self
     }
 
-    /// Returns an empty [`Coverage`] of the flags that the instruction can show.
-    #[must_use]
-    pub fn coverage(&self) -> Coverage {
-        Coverage::new(&self.possible)
-    }
-
-    /// Returns the quotas of a set of vectors: some cases of each flag that the instruction can show, and one case of
-    /// each size for some flags.
-    pub fn quotas(&self) -> Vec<Quota> {
-        let flags = self.possible.iter().filter_map(|number| flags::all().get(*number));
-        let of_flags = flags.map(|flag| Quota { flag, size: None, cases: CASES_OF_FLAG });
-        let of_sizes = FLAGS_OF_SIZES.iter().flat_map(|name| self.quotas_of_sizes(name));
-        // Quotas of sizes come first, because their cases count for many flags too.
-        of_sizes.chain(of_flags).collect()
-    }
-
-    /// Returns the quotas of every SM: one case for each size, with a different value in each word, so that a misplaced
-    /// word shows.
-    #[must_use]
-    pub fn quotas_of_values(&self) -> Vec<Quota> {
-        self.quotas_of_sizes(FLAGS_OF_SIZES[0])
-    }
-
-    fn quotas_of_sizes(&self, name: &str) -> Vec<Quota> {
-        let mut sizes: Vec<LoadSize> = Vec::new();
-        for form in &self.family.forms {
-            if !sizes.contains(&form.size) {
-                sizes.push(form.size);
-            }
-        }
-        let Some(flag) = Flag::named(name) else { return Vec::new() };
-        let quota = |size| {
-            let mut draft = Draft::new(&self.family, Random::new(0, &[]))?;
-            let is_possible = draft.keep(|form| form.size == size) && flag.apply(&mut draft);
-            is_possible.then_some(Quota { flag, size: Some(size), cases: 1 })
-        };
-        sizes.into_iter().filter_map(quota).collect()
-    }
-
-    /// Draws a case.
+    /// Draws a case: a vector as one line of JSON, without its end (docs/vectors.md).
     ///
     /// # Errors
-    /// Returns [`GenerateError`] if no draw shows the required flags, or if the executors differ.
-    pub fn case(&self, number: u64) -> Result<Case, GenerateError> {
-        self.finish(number, self.draw(number, Wanted { flags: self.wanted, ..Wanted::default() })?)
-    }
-
-    /// Draws a case of a quota. It aims at no other flags.
-    ///
-    /// # Errors
-    /// As [`Self::case`].
-    pub fn case_of(&self, quota: &Quota, number: u64) -> Result<Case, GenerateError> {
-        let mut flags = FlagSet::default();
-        let number_of = flags::all().iter().position(|flag| flag.name == quota.flag.name);
-        flags.insert(number_of.unwrap_or_default());
-        self.finish(number, self.draw(number, Wanted { flags, size: quota.size, is_alone: true })?)
-    }
-
-    /// Draws a set of vectors: the first `count` cases, and more until the quotas are met.
-    ///
-    /// # Errors
-    /// As [`Self::case`].
-    pub fn set(&self, count: u64, quotas: &[Quota]) -> Result<Vec<Case>, GenerateError> {
-        let mut cases: Vec<Case> =
-            (0..count).map(|number| self.case(number)).collect::<Result<_, _>>()?;
-        for quota in quotas {
-            let counts = |case: &&Case| quota.counts(&case.instruction, case.flags);
-            let held = cases.iter().filter(counts).count() as u64;
-            for _ in held..quota.cases {
-                // The number is new in the set, so the draws differ from all others.
-                cases.push(self.case_of(quota, cases.len() as u64)?);
-            }
-        }
-        Ok(cases)
-    }
-
-    fn finish(&self, number: u64, drawn: Executed) -> Result<Case, GenerateError> {
-        let id = self.id(number);
-        let Vector { instruction, machine, warp, .. } = &*drawn.vector;
-        let mut after = Box::new(warp.clone());
-        let outcome = fast(instruction, machine, &mut after);
-        if outcome.as_ref() != Ok(&drawn.outcome) || after != drawn.after {
-            return Err(GenerateError::ExecutorsDiffer { id });
-        }
-        let observed = serde_json::to_string(&drawn.vector.observed(&drawn.after, &drawn.outcome));
-        let initial = serde_json::to_string(&drawn.state.initial());
-        let json = |json: serde_json::Result<String>| {
-            json.map_err(|error| GenerateError::Json(error.to_string()))
-        };
-        let (word, initial) = (instruction.word(), json(initial)?);
-        let question = format!(r#""instruction":"{word:#}","initial":{initial}"#);
-        Ok(Case {
-            id,
-            instruction: *instruction,
-            name: instruction.text().to_string(),
-            flags: drawn.flags,
-            is_decision: drawn.flags.is_decision(self.family.sm.has_wide_words()),
-            question,
-            expected: json(observed)?,
+    /// Returns [`GenerateError`] if no draw shows the wanted flags, or if the executors differ.
+    pub fn line(&self, number: u64) -> Result<String, GenerateError> {
+        (0..MAX_DRAWS).find_map(|draw| self.attempt(number, draw)).unwrap_or_else(|| {
+            let flags = self.wanted.iter().map(|flag| flag.name).collect();
+            let (instruction, sm) = (self.instruction, self.sm);
+            Err(GenerateError::NotFound { instruction, sm, flags, draws: MAX_DRAWS })
         })
     }
 
+    /// Makes one draw; `None` if it cannot be executed or lacks a wanted flag.
+    fn attempt(&self, number: u64, draw: u64) -> Option<Result<String, GenerateError>> {
+        let name = self.instruction.bytes().fold(0, |name, byte| name << 8 | u64::from(byte));
+        let drawn = || {
+            let others = [name, self.sm.number().into(), number, draw];
+            Draw::new(Random::new(self.seed, &others), &self.forms)?.finish()
+        };
+        let (instruction, initial) = drawn()?;
+        let (machine, warp) = initial.machine_and_warp(Files::Refused).ok()?;
+        let name = instruction.text().to_string();
+        let vector = Vector { name, instruction, machine, warp, expected: None };
+        let mut after = vector.warp.clone();
+        let outcome = reference(&instruction, &vector.machine, &mut after).ok()?;
+        let flags = flags_of(&vector, &outcome);
+        if !flags.is_superset(self.wanted) {
+            return None;
+        }
+        let id = self.id(number);
+        let mut again = vector.warp.clone();
+        let same = fast(&instruction, &vector.machine, &mut again);
+        if same.as_ref() != Ok(&outcome) || again != after {
+            return Some(Err(GenerateError::ExecutorsDiffer { id }));
+        }
+        // Drawn again, because the machine's memory has taken the first one's bytes.
+        let initial = serde_json::to_string(&drawn()?.1).ok()?;
+        let expected = serde_json::to_string(&vector.observed(&after, &outcome)).ok()?;
+        // Written without escapes: ids, texts of instructions and names of flags have no characters that need them.
+        let names: Vec<String> = flags.iter().map(|flag| format!("\"{}\"", flag.name)).collect();
+        let (name, names, word) = (vector.name, names.join(","), instruction.word());
+        let is_decision = flags.is_decision(self.sm.has_wide_words());
+        let decision = if is_decision { r#""decision":true,"# } else { "" };
+        Some(Ok(format!(
+            r#"{{"id":"{id}","name":"{name}","flags":[{names}],"source":"document",{decision}"instruction":"{word:#}","initial":{initial},"final":{expected}}}"#
+        )))
+    }
+
     fn id(&self, number: u64) -> String {
-        let mut id = format!("execute-{}", self.family.mnemonic.to_ascii_lowercase());
+        let mut id = format!("execute-{}", self.instruction.to_ascii_lowercase());
         // The results are dropped, because writing to a string does not fail.
-        if self.family.sm != Sm::SPA5 {
-            let _ = write!(id, "-sm{}", self.family.sm);
+        if self.sm != Sm::SPA5 {
+            let _ = write!(id, "-sm{}", self.sm);
         }
         if self.seed != 0 {
             let _ = write!(id, "-seed{}", self.seed);
@@ -306,233 +142,481 @@ impl Generator {
         let _ = write!(id, "-{number:04}");
         id
     }
+}
 
-    /// The best draw of a case.
-    fn draw(&self, number: u64, wanted: Wanted) -> Result<Executed, GenerateError> {
-        let aims = match wanted.is_alone {
-            true => Vec::new(),
-            false => {
-                let pairs =
-                    || pairs(&self.possible).filter(|pair| are_possible(&self.family, pair));
-                self.aims.get_or_init(|| Aims::new(pairs())).of_case(self.seed, number)
-            }
-        };
-        let has_wishes = wanted.flags != FlagSet::default();
-        let mut best: Option<(usize, Executed)> = None;
-        for draw in 0..MOST_DRAWS {
-            let is_enough = draw >= DRAWS.len() as u64 && best.is_some();
-            if is_enough {
-                break;
-            }
-            let Some(executed) = self.attempt(number, draw, wanted, &aims) else { continue };
-            if !executed.flags.is_superset(wanted.flags) {
-                continue;
-            }
-            let is_shown = |pair: &[usize; 2]| pair.iter().all(|n| executed.flags.contains(*n));
-            // One pair weighs more, a different one from case to case, so that ties do not always favour the same
-            // pairs.
-            let first = (number % PAIRS as u64) as usize;
-            let worth = |at: usize| if at == first { 3 } else { 2 };
-            let shown = aims.iter().enumerate().filter(|(_, pair)| is_shown(pair));
-            let score: usize = shown.map(|(at, _)| worth(at)).sum();
-            let most: usize = (0..aims.len()).map(worth).sum();
-            if best.as_ref().is_none_or(|(least, _)| score > *least) {
-                best = Some((score, executed));
-            }
-            if score == most || has_wishes {
-                break;
+/// The first address of a memory, and the one after its last.
+type Extent = (u64, u64);
+
+/// A vector while it is drawn.
+struct Draw {
+    random: Random,
+    load: Instruction,
+    size: LoadSize,
+    initial: Initial,
+    address_bits: u32,
+    windows: [Window; 2],
+    /// The allocations that addresses of the load can be in.
+    allocations: Vec<Extent>,
+    registers: BTreeMap<u8, LaneValues>,
+    uniform_registers: BTreeMap<u8, u32>,
+}
+
+/// Modifiers of the size and of the address.
+const STRUCTURAL: [Slot; 9] = [
+    Slot::Size,
+    Slot::Extended,
+    Slot::Wide,
+    Slot::Descriptor,
+    Slot::UniformHint,
+    Slot::Count,
+    Slot::Shape,
+    Slot::Scale,
+    Slot::Bank,
+];
+
+/// Modifiers that change no value. All others keep their defaults.
+const OF_CACHES: [Slot; 6] =
+    [Slot::Cache, Slot::Evict, Slot::Policy, Slot::Prefetch, Slot::Order, Slot::Scope];
+
+impl Draw {
+    /// Draws a form and its modifiers; `None` if that load cannot be executed.
+    fn new(mut random: Random, forms: &[Instruction]) -> Option<Self> {
+        let mut load = random.pick(forms)?;
+        // Some modifiers are invalid without registers.
+        for slot in [Slot::Destination, Slot::HighDestination, Slot::Base, Slot::UniformBase] {
+            load = load.with(slot, 4).unwrap_or(load);
+        }
+        for field in load.describe().filter(|field| field.fixed().is_none()) {
+            let slot = field.slot();
+            if STRUCTURAL.contains(&slot) || OF_CACHES.contains(&slot) && random.one_in(6) {
+                let value = random.below(1 << field.field().width().min(63));
+                load = load.with(slot, value).unwrap_or(load);
             }
         }
-        let missing = || GenerateError::NotFound {
-            instruction: self.family.mnemonic,
-            sm: self.family.sm,
-            flags: wanted.flags.iter().map(|flag| flag.name).collect(),
-            draws: MOST_DRAWS,
-        };
-        best.map(|(_, executed)| executed).ok_or_else(missing)
+        let parts = load.parts();
+        let is_elsewhere = parts.destination == LoadDestination::SharedMemory
+            || matches!(parts.space, MemorySpace::Tensor | MemorySpace::Undocumented);
+        let size = parts.size.ok().filter(|_| !is_elsewhere)?;
+        Some(Self {
+            random,
+            load,
+            size,
+            initial: Initial::default(),
+            address_bits: default_address_bits(load.sm()),
+            windows: [Window::DEFAULT_SHARED, Window::DEFAULT_LOCAL],
+            allocations: Vec::new(),
+            registers: BTreeMap::new(),
+            uniform_registers: BTreeMap::new(),
+        })
     }
 
-    /// Makes one draw. The recipes of the wanted flags come first, then some of the pairs.
-    fn attempt(
-        &self,
-        number: u64,
-        draw: u64,
-        wanted: Wanted,
-        aims: &[[usize; 2]],
-    ) -> Option<Executed> {
-        let name = self.family.mnemonic.bytes().fold(0, |name, byte| name << 8 | u64::from(byte));
-        let others = [name, self.family.sm.number().into(), number, draw];
-        let mut draft = Draft::new(&self.family, Random::new(self.seed, &others))?;
-        if wanted.size.is_some_and(|size| !draft.keep(|form| form.size == size)) {
-            return None;
+    /// Draws the operands and the state. `None` if the word is no load.
+    fn finish(mut self) -> Option<(Instruction, Initial)> {
+        self.draw_operands()?;
+        self.draw_machine();
+        self.draw_memory();
+        self.draw_lanes()?;
+        let (random, initial) = (&mut self.random, &mut self.initial);
+        initial.sm = (self.load.sm() != Sm::SPA5).then_some(SmName(self.load.sm()));
+        let named = |(number, values)| (RegisterName(Reg::new(number)), Lanes(values));
+        initial.registers = unless_empty(self.registers.into_iter().map(named));
+        let named = |(number, value)| (UniformName(UniformReg::new(number)), Hex32(value));
+        initial.uniform_registers = unless_empty(self.uniform_registers.into_iter().map(named));
+        if !random.one_in(6) {
+            return Some((self.load, self.initial));
         }
-        for flag in wanted.flags.iter() {
-            if !flag.apply(&mut draft) {
-                return None;
-            }
-        }
-        // Draws after the first few aim at no pairs: none goes with the wanted flags.
-        let (first, left) = DRAWS.get(draw as usize).copied().unwrap_or((0, 0));
-        let rotated = aims.iter().cycle().skip(first).take(left.min(aims.len()));
-        for flag in rotated.flatten().filter_map(|number| flags::all().get(*number)) {
-            flag.apply(&mut draft);
-        }
-        execute(draft.finish()?)
+        let bits = u128::from(random.next()) << 64 | u128::from(random.next());
+        let word = self.load.bits() | self.load.reserved_bits() & bits;
+        let decoded = match self.load.sm().has_wide_words() {
+            true => Instruction::decode(word, self.load.sm()),
+            false => Instruction::decode(word as u64, self.load.sm()),
+        };
+        Some((decoded.load()?, self.initial))
     }
-}
 
-/// Whether an instruction can show the flags with these numbers together.
-fn are_possible(family: &Family, numbers: &[usize]) -> bool {
-    let mut flags = numbers.iter().filter_map(|number| flags::all().get(*number));
-    let draft = Draft::new(family, Random::new(0, &[]));
-    draft.is_some_and(|mut draft| flags.all(|flag| flag.apply(&mut draft)))
-}
+    fn parts(&self) -> LoadParts {
+        self.load.parts()
+    }
 
-/// Executes a draw and computes its flags; `None` if it cannot be executed.
-fn execute(drawn: Drawn) -> Option<Executed> {
-    let Drawn { load, state } = drawn;
-    let (machine, warp) = state.initial()?.machine_and_warp(Files::Refused).ok()?;
-    let name = String::new();
-    let vector = Box::new(Vector { name, instruction: load, machine, warp, expected: None });
-    let mut after = Box::new(vector.warp.clone());
-    let outcome = reference(&vector.instruction, &vector.machine, &mut after).ok()?;
-    let flags = flags_of(&vector, &outcome);
-    Some(Executed { vector, state, after, outcome, flags })
-}
+    fn set(&mut self, slot: Slot, value: u64) {
+        self.load = self.load.with(slot, value).unwrap_or(self.load);
+    }
 
-/// The pairs that one case aims at.
-const PAIRS: usize = 3;
+    /// Draws the first register of a group, mostly an aligned one. `none` is the number of `RZ` or `URZ`.
+    fn register(&mut self, group: u64, none: u64) -> u64 {
+        let random = &mut self.random;
+        match random.below(16) {
+            0 | 1 => random.below(none + 1),
+            2 => none,
+            // The group ends with `RZ`.
+            3 => none + 1 - group,
+            4..8 => group * random.below((none + 1) / group),
+            _ => group * random.below(32 / group),
+        }
+    }
 
-/// Pairs of flags, in the order that cases aim at them. All pairs of a case agree on the outcome of the load, because
-/// one load cannot both fault and access memory.
-#[derive(Debug)]
-struct Aims {
-    /// Pairs of flags by number: for loads that fault, for loads that no lane executes, and all others.
-    classes: [Vec<[usize; 2]>; 3],
-}
+    fn draw_operands(&mut self) -> Option<()> {
+        let parts = self.parts();
+        let uniform_none = u64::from(parts.uniform_registers).max(63);
+        let none = if fills_uniform(&parts) { uniform_none } else { 255 };
+        let group = u64::from(self.size.registers().clamp(1, 4));
+        for slot in [Slot::Destination, Slot::HighDestination] {
+            let number = self.register(group, none);
+            self.set(slot, number);
+        }
+        let is_narrow = !parts.address.extended && self.random.one_in(3);
+        let base = self.register(if is_narrow { 1 } else { 2 }, 255);
+        self.set(Slot::Base, base);
+        let uniform = self.register(2, uniform_none);
+        self.set(Slot::UniformBase, uniform);
+        if self.random.one_in(3) {
+            let (guard, negated) = (self.random.below(8), self.random.below(2));
+            self.set(Slot::Guard, guard);
+            self.set(Slot::GuardNegated, negated);
+        }
+        if matches!(parts.space, MemorySpace::Generic { plg: Some(_) }) && self.random.one_in(2) {
+            let plg = self.random.below(8);
+            self.set(Slot::PredicateIn, plg);
+        }
+        self.parts().size.ok().map(|_| ())
+    }
 
-impl Aims {
-    /// The flags of each pair must not exclude each other.
-    pub(super) fn new(pairs: impl Iterator<Item = [usize; 2]>) -> Self {
-        let mut classes = [const { Vec::new() }; 3];
-        for pair in pairs {
-            let endings = pair.iter().filter_map(|number| flags::all().get(*number));
-            let class = match endings.fold(Ending::Any as u8, |both, flag| both & flag.endings()) {
-                both if both == Ending::Faults as u8 => 0,
-                both if both == Ending::NoLane as u8 => 1,
-                _ => 2,
+    /// Draws the settings of the machine.
+    fn draw_machine(&mut self) {
+        let parts = self.parts();
+        let random = &mut self.random;
+        if random.one_in(4) {
+            self.initial.misaligned = Misaligned::Report;
+        }
+        if random.one_in(3) {
+            // Near the end of the registers, where the rules begin to be broken.
+            let filled = destinations(&parts, self.size).first().map_or(0, |(n, count)| n + count);
+            let filled = u64::from(filled);
+            let base = u64::from(parts.address.base.number()) + 1;
+            let near = random.pick(&[filled, base, filled.max(base)]).unwrap_or(255);
+            let limit = (near + random.below(6)).saturating_sub(3);
+            self.initial.register_limit = Some(limit.clamp(1, 255));
+        }
+        if random.one_in(6) {
+            self.address_bits = 32 + random.below(33) as u32;
+            self.initial.address_bits = Some(self.address_bits);
+        }
+        if random.one_in(3) {
+            let mut sizes = [0, 1].map(|_| 16 << random.below(6));
+            if random.one_in(2) {
+                // Two parts of local memory can fill it.
+                sizes[1] = 24;
+            }
+            let low = random.pick(&[0, 0x1000, 0x10_0000, 0x8000_0000]).unwrap_or(0);
+            let apart = random.pick(&[0, 0, 0x100, 0x9_0000]).unwrap_or(0);
+            let first = random.below(2) as usize;
+            let base: [u64; 2] = [low, low + sizes[first] + apart];
+            let window = |at: usize| Window { base: base[at ^ first], size: sizes[at] };
+            self.windows = [window(0), window(1)];
+            let [shared, local] = self.windows.map(|Window { base, size }| {
+                Some(WindowJson { base: Hex64(base), size: Hex64(size) })
+            });
+            (self.initial.windows.shared, self.initial.windows.local) = (shared, local);
+        }
+    }
+
+    /// Draws a size of memory: a few accesses, or one for each lane, and sometimes a part of one.
+    fn some_size(&mut self, is_large: bool) -> u64 {
+        let bytes = u64::from(self.size.bytes());
+        let random = &mut self.random;
+        let whole = if is_large && random.one_in(4) { 32 } else { 1 + random.below(4) };
+        bytes * whole + if random.one_in(3) { random.below(bytes) } else { 0 }
+    }
+
+    fn some_bytes(&mut self, count: u64) -> Option<HexBytes> {
+        Some(HexBytes((0..count).map(|_| self.random.next() as u8).collect()))
+    }
+
+    /// Draws a few small allocations: of the load's memory, and sometimes of others, which an emulator may take for it.
+    fn draw_memory(&mut self) {
+        let (space, [shared_window, local_window]) = (self.parts().space, self.windows);
+        let is_generic = matches!(space, MemorySpace::Generic { .. });
+        let is_global = is_generic || space == MemorySpace::Global;
+        let base = |window: Window| if is_generic { window.base } else { 0 };
+        for _ in 0..self.some_of(is_global, 3) {
+            self.draw_allocation(is_global);
+        }
+        let is_shared = is_generic || space == MemorySpace::Shared;
+        if self.some_of(is_shared, 1) > 0 {
+            let size = self.some_size(true).min(shared_window.size);
+            let hex = self.some_bytes(size);
+            self.initial.memory.shared = Some(SharedJson { hex, ..SharedJson::default() });
+            self.add(is_shared, base(shared_window), size);
+        }
+        let is_local = is_generic || space == MemorySpace::Local;
+        if self.some_of(is_local, 1) > 0 {
+            let window = local_window.size;
+            let mut low = self.some_size(false).min(window);
+            let mut high = if self.random.one_in(3) { 0 } else { self.some_size(false) };
+            if window < 128 && self.random.one_in(2) {
+                // The parts touch, often within an access.
+                low = 1 + self.random.below(window - 1);
+                high = window;
+            }
+            high = high.min(window - low);
+            let [low_hex, hex] = [low, high].map(|size| self.some_bytes(LANES as u64 * size));
+            let bytes_per_lane = Some(high as usize);
+            let part = HighJson { bytes_per_lane, hex, ..HighJson::default() };
+            self.initial.memory.local = Some(LocalJson {
+                bytes_per_lane: Some(low as usize),
+                hex: low_hex,
+                high: (high > 0).then_some(part),
+                ..LocalJson::default()
+            });
+            self.add(is_local, base(local_window), low);
+            self.add(is_local, base(local_window).wrapping_add(window - high), high);
+        }
+        let MemorySpace::Constant { bank, .. } = space else { return };
+        let size = if self.random.one_in(12) { 0 } else { self.some_size(true) };
+        let other = if self.random.one_in(8) { 1 } else { 0 };
+        let hex = self.some_bytes(size);
+        let bank = Some(u64::from(bank.get() + other) % 32);
+        self.initial.memory.constant.push(ConstantJson { bank, hex, ..ConstantJson::default() });
+        self.add(true, 0, size);
+    }
+
+    /// Draws the number of allocations of a memory.
+    fn some_of(&mut self, is_read: bool, most: u64) -> u64 {
+        let is_there = if is_read { !self.random.one_in(12) } else { self.random.one_in(6) };
+        if is_there { 1 + self.random.below(most) } else { 0 }
+    }
+
+    fn add(&mut self, is_read: bool, base: u64, size: u64) {
+        if is_read && size > 0 {
+            self.allocations.push((base, base.wrapping_add(size)));
+        }
+    }
+
+    /// Draws an allocation of global memory: behind the last one, or beside a power of two.
+    fn draw_allocation(&mut self, is_read: bool) {
+        let size = self.some_size(true);
+        let address = self.parts().address;
+        let is_wide = address.extended || address.uniform.is_some_and(|uniform| uniform.extended);
+        let bits = if is_wide { self.address_bits } else { 32 };
+        let (random, before) = (&mut self.random, self.allocations.last());
+        let base = match (random.below(12), before) {
+            (0..6, Some((_, end))) => {
+                end.wrapping_add(if random.one_in(3) { random.below(64) } else { 0 })
+            }
+            (6, _) => (u64::MAX >> (64 - bits)) - (size - 1),
+            _ => {
+                let place = 1u64 << (9 + random.below(u64::from(bits) - 9));
+                let odd = if random.one_in(3) { random.below(16) } else { 0 };
+                place - 128 + 16 * random.below(16) + odd
+            }
+        };
+        let hex = self.some_bytes(size);
+        let base_json = Some(Hex64(base));
+        self.initial.memory.global.push(GlobalJson { base: base_json, hex, ..Default::default() });
+        self.add(is_read, base, size);
+    }
+
+    /// Draws the lanes: who executes, and from which address.
+    fn draw_lanes(&mut self) -> Option<()> {
+        let active = if self.random.one_in(3) { self.some_mask() } else { u32::MAX };
+        self.initial.active = (active != u32::MAX).then_some(Hex32(active));
+        let addresses = self.draw_addresses();
+        self.draw_bases(&addresses)?;
+        self.draw_destinations();
+        let guarded = self.some_mask();
+        let parts = self.parts();
+        let mut predicates = Vec::new();
+        if parts.is_guard_uniform {
+            let named = UniformPredicateName(parts.guard.pred);
+            let is_set = !parts.guard.pred.is_true();
+            let map = is_set.then(|| UniqueMap(vec![(named, guarded & 1 != 0)]));
+            self.initial.uniform_predicates = map;
+        } else {
+            predicates.push((parts.guard.pred, guarded));
+        }
+        if let MemorySpace::Generic { plg: Some(plg) } = parts.space {
+            let shared = self.windows[0];
+            // True where the address is not in the shared window, so that the lane may load.
+            let is_right = |lane: usize| addresses[lane].wrapping_sub(shared.base) >= shared.size;
+            let right = LaneMask::from_fn(is_right).bits();
+            let mask = if self.random.one_in(3) { self.some_mask() } else { right };
+            predicates.retain(|(pred, _): &(Pred, u32)| *pred != plg);
+            predicates.push((plg, mask));
+        }
+        predicates.retain(|(pred, _)| !pred.is_true());
+        let named = predicates.into_iter().map(|(pred, mask)| (PredicateName(pred), Hex32(mask)));
+        self.initial.predicates = unless_empty(named);
+        Some(())
+    }
+
+    fn some_mask(&mut self) -> u32 {
+        let random = &mut self.random;
+        match random.below(4) {
+            0 => u32::MAX,
+            1 => 1 << random.below(32),
+            2 if random.one_in(2) => 0,
+            _ => random.next() as u32,
+        }
+    }
+
+    /// Draws an aligned address in an extent, if it has one.
+    fn inside(&mut self, (start, end): Extent) -> u64 {
+        let bytes = u64::from(self.size.bytes());
+        let first = start.wrapping_add(bytes - 1) & !(bytes - 1);
+        first.wrapping_add(bytes * self.random.below(end.wrapping_sub(first) / bytes))
+    }
+
+    /// Draws an address at an end of an extent: of the access on one side of it, or of one across it.
+    fn edge(&mut self, (start, end): Extent) -> u64 {
+        let bytes = u64::from(self.size.bytes());
+        let end = self.random.pick(&[start, end]).unwrap_or(end);
+        let before = if self.random.one_in(2) { bytes } else { 0 };
+        let across = if self.random.one_in(3) { self.random.below(bytes) } else { 0 };
+        end.wrapping_sub(before).wrapping_add(across)
+    }
+
+    /// Draws the address of each lane: all in one place, side by side, or anywhere in the memories; and a misaligned
+    /// one, or one at an edge or outside, in all lanes, one lane or no lane.
+    fn draw_addresses(&mut self) -> [u64; LANES] {
+        let mut extents = self.allocations.clone();
+        let mut edges = extents.clone();
+        let widths = [self.address_bits, default_address_bits(self.load.sm())];
+        edges.extend(widths.map(|bits| 1u64.checked_shl(bits).unwrap_or(0)).map(|end| (end, end)));
+        if matches!(self.parts().space, MemorySpace::Generic { .. }) {
+            edges.extend(
+                self.windows.map(|window| (window.base, window.base.wrapping_add(window.size))),
+            );
+        }
+        if extents.is_empty() {
+            extents.clone_from(&edges);
+        }
+        let bytes = u64::from(self.size.bytes());
+        let main = self.random.pick(&extents).unwrap_or((0, 0));
+        let place = if self.random.one_in(2) { self.inside(main) } else { self.edge(main) };
+        let start = main.0.wrapping_add(bytes - 1) & !(bytes - 1);
+        let (pattern, faults) = (self.random.below(8), self.random.below(8));
+        let odd_lane = self.random.below(LANES as u64) as usize;
+        std::array::from_fn(|lane| {
+            let is_odd = match faults {
+                0..4 => false,
+                4 | 5 => lane == odd_lane,
+                _ => self.random.one_in(2),
             };
-            if let Some(class) = classes.get_mut(class) {
-                class.push(pair);
+            if is_odd {
+                let extent = self.random.pick(&extents).unwrap_or(main);
+                let edge = self.random.pick(&edges).unwrap_or(main);
+                return match self.random.below(8) {
+                    0..4 => self.inside(extent).wrapping_add(self.random.below(bytes)),
+                    4..7 => self.edge(edge),
+                    _ => self.random.next() >> self.random.below(64),
+                };
             }
-        }
-        Self { classes }
+            match pattern {
+                0 | 1 => place,
+                // Equal after rounding, if the place is aligned.
+                2 => place.wrapping_add(self.random.below(bytes)),
+                3 | 4 => start.wrapping_add(bytes * lane as u64),
+                5 | 6 => self.inside(main),
+                _ => {
+                    let extent = self.random.pick(&extents).unwrap_or(main);
+                    self.inside(extent)
+                }
+            }
+        })
     }
 
-    /// The pairs of a case, up to [`PAIRS`]. Successive cases visit all pairs, and then start again in other
-    /// combinations.
-    fn of_case(&self, seed: u64, number: u64) -> Vec<[usize; 2]> {
-        let groups = |class: &Vec<[usize; 2]>| class.len().div_ceil(PAIRS) as u64;
-        let all: u64 = self.classes.iter().map(groups).sum();
-        let Some(pass) = number.checked_div(all) else { return Vec::new() };
-        let mut group = spread(number % all, all, seed);
-        for class in &self.classes {
-            let count = groups(class);
-            if group < count {
-                let first = group * PAIRS as u64 + pass;
-                let at = |i| spread(first.wrapping_add(i), class.len() as u64, 0);
-                let places = (0..(PAIRS as u64).min(class.len() as u64)).map(at);
-                return places.filter_map(|at| class.get(at as usize).copied()).collect();
+    /// Draws the offset, and sets the registers of the address so that the sums are the lanes' addresses.
+    fn draw_bases(&mut self, addresses: &[u64; LANES]) -> Option<()> {
+        let limit = self.initial.register_limit.unwrap_or(255);
+        let LoadParts { address, .. } = self.parts();
+        let has_base = !address.base.is_zero() && u64::from(address.base.number()) < limit;
+        let uniform = address.uniform.filter(|uniform| !uniform.register.is_zero());
+        let offset = self.draw_offset(has_base || uniform.is_some(), addresses[0]);
+        self.load = self.load.with_offset(offset).unwrap_or(self.load);
+        self.parts().size.ok()?;
+        let LoadParts { address, uniform_registers: uniform_none, .. } = self.parts();
+        let offset = match address.offset {
+            Offset::ByBase { unsigned, .. } if !has_base => u64::from(unsigned),
+            offset => i64::from(offset.signed()) as u64,
+        };
+        let rest = addresses.map(|address| address.wrapping_sub(offset));
+        let random = &mut self.random;
+        let mut added = 0;
+        if let Some(uniform) = uniform {
+            let high = if random.one_in(4) { 0x8000_0000 } else { 0 };
+            let index = if has_base { high + 16 * random.below(64) } else { 0 };
+            let value = rest[0].wrapping_sub(index);
+            let number = uniform.register.number();
+            added = if uniform.extended { value } else { u64::from(value as u32) };
+            self.uniform_registers.insert(number, value as u32);
+            if uniform.extended && number < 254 {
+                self.uniform_registers.insert(number + 1, (value >> 32) as u32);
             }
-            group -= count;
+        } else if self.load.field(Slot::Descriptor) == Some(1) {
+            // Not part of the address.
+            let number = self.load.field(Slot::UniformBase).unwrap_or(0) as u8;
+            if number < uniform_none {
+                self.uniform_registers.insert(number, random.next() as u32);
+            }
         }
-        Vec::new()
-    }
-}
-
-/// Permutes the numbers below `count` so that neighbours are separated, because neighbours in the list of pairs share a
-/// flag.
-fn spread(number: u64, count: u64, start: u64) -> u64 {
-    let stride = (count * 5 / 8..).find(|stride| gcd(*stride, count) == 1).unwrap_or(1);
-    let place = u128::from(number) * u128::from(stride) + u128::from(start);
-    (place % u128::from(count.max(1))) as u64
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
-/// Counts of flags, and of pairs of flags that one vector shows.
-#[derive(Clone, Debug)]
-pub struct Coverage {
-    /// The numbers of the flags that are counted.
-    possible: Vec<usize>,
-    cases: u64,
-    /// The number of vectors that show each flag, by the flag's number.
-    counts: Vec<u64>,
-    /// For each flag, the flags that some vector shows together with it.
-    together: Vec<FlagSet>,
-}
-
-pub(super) fn pairs(numbers: &[usize]) -> impl Iterator<Item = [usize; 2]> {
-    let after = |at: usize| numbers.get(at + 1..).unwrap_or_default();
-    (0..).zip(numbers).flat_map(move |(at, one)| after(at).iter().map(|other| [*one, *other]))
-}
-
-impl Coverage {
-    pub(super) fn new(possible: &[usize]) -> Self {
-        let count = flags::all().len();
-        Self {
-            possible: possible.to_vec(),
-            cases: 0,
-            counts: vec![0; count],
-            together: vec![FlagSet::default(); count],
+        let base = address.base.number();
+        if base == 255 {
+            return Some(());
         }
+        let values = rest.map(|rest| rest.wrapping_sub(added));
+        let low = values.map(|value| match address.extended {
+            true => value as u32,
+            false => value as u32 >> address.scale(),
+        });
+        self.registers.insert(base, low);
+        // Of an address of 32 bits, the next register is no part.
+        let is_stale = !address.extended && random.one_in(3);
+        if base < 254 && (address.extended || is_stale) {
+            let high = values.map(|value| if is_stale { 7 } else { (value >> 32) as u32 });
+            self.registers.insert(base + 1, high);
+        }
+        Some(())
     }
 
-    /// Counts a vector with these flags.
-    pub fn add(&mut self, flags: FlagSet) {
-        self.cases += 1;
-        for one in flags.numbers() {
-            if let Some(count) = self.counts.get_mut(one) {
-                *count += 1;
-            }
-            for other in flags.numbers() {
-                if let Some(together) = self.together.get_mut(one) {
-                    together.insert(other);
+    /// Draws the offset. Without a base, it is mostly the `address` itself.
+    fn draw_offset(&mut self, has_base: bool, address: u64) -> i64 {
+        let is_offset = |field: &warpload_encoding::FieldReading| field.slot() == Slot::Offset;
+        let width: u32 =
+            self.load.describe().filter(is_offset).map(|field| field.field().width()).sum();
+        let random = &mut self.random;
+        if !has_base && !random.one_in(8) {
+            return address as i64;
+        }
+        let end = 1i64 << (width.clamp(1, 40) - 1);
+        match random.below(8) {
+            0 | 1 => 0,
+            2 | 3 => 32 * random.below(16) as i64,
+            4 => random.below(64) as i64,
+            5 => -(random.below(64) as i64),
+            6 => random.pick(&[-end, end - 1, end - 32]).unwrap_or(0),
+            _ => (random.next() % (2 * end as u64)) as i64 - end,
+        }
+    }
+
+    /// Fills the destination, so that zeros and registers that the load leaves unchanged are visible.
+    fn draw_destinations(&mut self) {
+        let parts = self.parts();
+        for (first, count) in destinations(&parts, self.size) {
+            for number in (first..first + count).filter(|number| *number < 255) {
+                let (number, value) = (number as u8, 0xa5a5_a5a0 | self.random.next() as u32);
+                if fills_uniform(&parts) {
+                    self.uniform_registers.entry(number).or_insert(value);
+                } else {
+                    self.registers.entry(number).or_insert([value; LANES]);
                 }
             }
         }
     }
+}
 
-    /// Returns the number of vectors.
-    #[must_use]
-    pub fn cases(&self) -> u64 {
-        self.cases
-    }
-
-    /// Returns the flags that the instruction can show, each with its number of vectors.
-    pub fn flags(&self) -> impl Iterator<Item = (&'static Flag, u64)> {
-        self.possible.iter().filter_map(|number| {
-            Some((flags::all().get(*number)?, self.counts.get(*number).copied()?))
-        })
-    }
-
-    /// Returns the number of pairs of the flags that the instruction can show.
-    #[must_use]
-    pub fn pairs(&self) -> usize {
-        pairs(&self.possible).count()
-    }
-
-    /// Returns the pairs that no vector shows.
-    pub fn missing(&self) -> impl Iterator<Item = [&'static Flag; 2]> {
-        let is_missing = |[one, other]: &[usize; 2]| {
-            self.together.get(*one).is_none_or(|together| !together.contains(*other))
-        };
-        pairs(&self.possible)
-            .filter(is_missing)
-            .filter_map(|[one, other]| Some([flags::all().get(one)?, flags::all().get(other)?]))
-    }
+fn unless_empty<K, V>(entries: impl Iterator<Item = (K, V)>) -> Option<UniqueMap<K, V>> {
+    let entries: Vec<(K, V)> = entries.collect();
+    (!entries.is_empty()).then_some(UniqueMap(entries))
 }
 
 /// The reason why no vector could be drawn.
@@ -547,21 +631,8 @@ pub enum GenerateError {
         /// The SM.
         sm: Sm,
     },
-    /// The instruction cannot show a flag.
-    #[error("{instruction} of sm_{sm} never shows the flag `{flag}`")]
-    NeverShown {
-        /// The instruction.
-        instruction: &'static str,
-        /// Its SM.
-        sm: Sm,
-        /// The flag.
-        flag: &'static str,
-    },
-    /// No draw shows all of the flags.
-    #[error(
-        "no {instruction} of sm_{sm} found that shows `{}` together, in {draws} draws",
-        flags.join("`, `")
-    )]
+    /// No draw shows all of the flags; some never occur together, or in this instruction.
+    #[error("no {instruction} of sm_{sm} with `{}` in {draws} draws", flags.join("`, `"))]
     NotFound {
         /// The instruction.
         instruction: &'static str,
@@ -578,7 +649,4 @@ pub enum GenerateError {
         /// The case.
         id: String,
     },
-    /// The expectation could not be written as JSON.
-    #[error("could not be written as JSON: {0}")]
-    Json(String),
 }

@@ -29,7 +29,6 @@
 
 pub mod asking;
 pub mod case;
-mod draft;
 pub mod explain;
 pub mod families;
 pub mod flags;
@@ -39,7 +38,6 @@ pub mod json;
 pub mod outcome;
 pub mod program;
 pub mod random;
-mod recipes;
 pub mod runner;
 pub mod tally;
 pub mod tensor_case;

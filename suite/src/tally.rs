@@ -8,6 +8,7 @@ use crate::case::CaseChoice;
 use crate::explain::{Evidence, explains};
 use crate::families::FAMILIES;
 use crate::outcome::{CaseFailureKind, CaseOutcome, CaseVerdict};
+use crate::text::similar;
 
 /// The number of cases by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -112,8 +113,6 @@ pub struct CaseSummary {
 #[error("{0}")]
 pub struct NothingChosen(String);
 
-/// The largest edit distance between a mistyped flag and a suggestion.
-const MAX_TYPOS: usize = 3;
 /// The number of different reasons that are kept. Others are counted as [`OTHER_REASONS`].
 const MAX_REASONS: usize = 100;
 const OTHER_REASONS: &str = "other reasons";
@@ -177,8 +176,7 @@ impl CaseTally {
             message += &format!(" has the flag {}", any(&choice.flags));
         }
         for flag in choice.flags.iter().filter(|flag| !self.unchosen.contains(*flag)) {
-            let distance = |name| (strsim::levenshtein(name, flag), name);
-            if let Some((0..=MAX_TYPOS, name)) = self.unchosen.iter().map(|n| distance(n)).min() {
+            if let Some(name) = similar(flag, self.unchosen.iter().map(String::as_str)) {
                 message += &format!("; did you mean `{name}`?");
             }
         }
@@ -239,7 +237,7 @@ impl CaseTally {
                 sentences.push(format!("{family}: all {failures} {answered}cases fail"));
                 continue;
             }
-            let explained = found.evidence.sentences().into_iter();
+            let explained = found.evidence.sentence();
             sentences.extend(explained.map(|sentence| format!("{family}: {sentence}")));
         }
         sentences
@@ -310,25 +308,25 @@ mod tests {
         );
         assert_eq!(
             tally.sentences(),
-            ["execute: all 9 failures are `misaligned` cases, and no such case passes"]
+            ["execute: cases fail where the flag `misaligned` is shown: 9 of 9"]
         );
     }
 
     #[test]
     fn sentences_say_how_far_a_flag_explains() {
         let mut tally = CaseTally::default();
-        add(&mut tally, &["quad"], 2, 6);
-        add(&mut tally, &["pair"], 20, 2);
+        add(&mut tally, &["rare"], 2, 6);
+        add(&mut tally, &["other"], 20, 2);
         assert_eq!(
             tally.sentences(),
-            ["execute: 6 of 8 failures are `quad` cases, and 2 such cases pass"]
+            ["execute: cases fail where the flag `rare` is shown: 6 of 8; 2 other failures"]
         );
         let mut tally = CaseTally::default();
-        add(&mut tally, &["quad"], 0, 1);
-        add(&mut tally, &["pair"], 20, 0);
+        add(&mut tally, &["rare"], 0, 1);
+        add(&mut tally, &["other"], 20, 0);
         assert_eq!(
             tally.sentences(),
-            ["execute: the only failure is a `quad` case, and no such case passes"]
+            ["execute: cases fail where the flag `rare` is shown: 1 of 1"]
         );
     }
 
@@ -341,28 +339,31 @@ mod tests {
         add_of(&mut tally, &["octet"], Some((LDG, 100)), 0, 3);
         add_of(&mut tally, &["octet", "guard"], Some((LDG, 120)), 0, 2);
         add_of(&mut tally, &["guard"], Some((LDS, 100)), 9, 0);
-        assert_eq!(
-            tally.sentences(),
-            ["execute: all 5 failures are LDG.256 on SM 100 and later, and no such case passes"]
-        );
+        assert_eq!(tally.sentences(), ["execute: `LDG` of 256 bits from sm_100 on fails: 5 of 5"]);
         // A second mistake, in cases of one flag and instruction.
         add_of(&mut tally, &["guard"], Some((LDS, 75)), 0, 3);
         add_of(&mut tally, &["pair"], Some((LDS, 75)), 4, 0);
         assert_eq!(
             tally.sentences(),
-            [
-                "execute: 5 of 8 failures are LDG.256 on SM 100 and later, and no such case passes",
-                "execute: 3 of 8 failures are `guard` cases before SM 100, and no such case passes",
-            ]
+            ["execute: `LDG` of 256 bits from sm_100 on fails: 5 of 5; 3 other failures",]
         );
+        // Sizes are named as such, not as flags.
+        let mut tally = CaseTally::default();
+        add_of(&mut tally, &["multiple", "pair"], Some((LDS, 50)), 0, 3);
+        add_of(&mut tally, &["multiple", "quad"], Some(("LDS.128 R4, [R2]", 50)), 5, 0);
+        assert_eq!(tally.sentences(), ["execute: `LDS` of 64 bits of sm_50 fails: 3 of 3"]);
+        let mut tally = CaseTally::default();
+        add(&mut tally, &["multiple"], 0, 3);
+        add(&mut tally, &["word"], 5, 0);
+        assert_eq!(tally.sentences(), ["execute: cases of 64 bits or more fail: 3 of 3"]);
         // `all-lanes` is a plain flag, so it explains no failure.
         let mut tally = CaseTally::default();
         add(&mut tally, &["all-lanes"], 0, 3);
-        add(&mut tally, &["all-lanes", "quad"], 0, 3);
-        add(&mut tally, &["pair"], 9, 0);
+        add(&mut tally, &["all-lanes", "rare"], 0, 3);
+        add(&mut tally, &["other"], 9, 0);
         assert_eq!(
             tally.sentences(),
-            ["execute: 3 of 6 failures are `quad` cases, and no such case passes"]
+            ["execute: cases fail where the flag `rare` is shown: 3 of 3; 3 other failures"]
         );
     }
 

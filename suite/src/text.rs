@@ -45,3 +45,12 @@ pub(crate) fn with_causes(error: &dyn Error) -> String {
 pub(crate) fn difference(place: &dyn Display, expected: &dyn Display, got: &dyn Display) -> String {
     format!("{place}: expected {expected}, got {got}")
 }
+
+/// The largest edit distance between a mistyped name and a suggestion.
+const MAX_TYPOS: usize = 3;
+
+/// Returns the name that is most like a mistyped one.
+pub(crate) fn similar<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let (distance, similar) = known.map(|known| (strsim::levenshtein(known, name), known)).min()?;
+    (distance <= MAX_TYPOS).then_some(similar)
+}

@@ -1,4 +1,4 @@
-//! The files of the suite; written by `cargo xtask suite`.
+//! The files of the suite.
 
 /// The files of cases with their names, one JSON object a line.
 #[rustfmt::skip]

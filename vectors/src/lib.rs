@@ -20,5 +20,5 @@ pub use files::{CASES, SCHEMAS, TRACES};
 /// The flags of each family with their meanings, as a JSON object.
 pub const FLAGS: &str = include_str!("../v1/flags.json");
 
-/// The contents of each file with its SHA-256, as a JSON object.
+/// The number of cases, and the SHA-256 of each file, as a JSON object.
 pub const MANIFEST: &str = include_str!("../v1/MANIFEST.json");

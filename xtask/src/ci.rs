@@ -8,9 +8,8 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::metadata::{Metadata, array};
-use crate::renewal::Renewal;
 use crate::step::{cargo, command, missing, root, run_cargo, timed};
-use crate::{fuzz, nvidia, packages, page, python, samples, suite};
+use crate::{fuzz, nvidia, packages, page, python};
 
 /// The packages that are workspaces of their own.
 const APART: [&str; 2] = ["benches", "python"];
@@ -52,11 +51,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     doc.env("RUSTDOCFLAGS", "-D warnings");
     command(doc)?;
     page::check()?;
-    packages::check(&workspace)?;
-    timed("the samples and the conformance suite are up to date", || {
-        samples::run(&Renewal { check: true })?;
-        suite::check()
-    })
+    packages::check(&workspace)
 }
 
 /// Runs all other checks, up to the first failure. Prints the programs that are missing and skips their checks.

@@ -9,17 +9,13 @@ mod nvidia;
 mod packages;
 mod page;
 mod python;
-mod renewal;
-mod samples;
 mod step;
-mod suite;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
 use metadata::Metadata;
-use renewal::Renewal;
 use step::PassedOn;
 
 #[derive(Parser)]
@@ -41,10 +37,6 @@ enum Task {
     Page(page::Arguments),
     /// Builds the Python package in a virtual environment and runs its tests
     Python,
-    /// Regenerates the generated samples in `traces/`
-    Samples(Renewal),
-    /// Regenerates the conformance suite in `vectors/`
-    Suite(Renewal),
     /// Compares the GPU code found in public wheels with cuobjdump's; downloads the wheels once
     Wheels,
 }
@@ -59,8 +51,6 @@ fn main() -> ExitCode {
         Task::Packages => Metadata::workspace().and_then(|workspace| packages::check(&workspace)),
         Task::Page(arguments) => page::run(&arguments),
         Task::Python => python::run(),
-        Task::Samples(arguments) => samples::run(&arguments),
-        Task::Suite(arguments) => suite::run(&arguments),
         Task::Wheels => nvidia::wheels(),
     };
     step::exit_code(done).unwrap_or_else(|error| {

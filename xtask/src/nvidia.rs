@@ -17,7 +17,6 @@ use warpload_binary::sass;
 use warpload_oracle::{NVDISASM, Nvdisasm, run_wide};
 
 use crate::metadata::Metadata;
-use crate::renewal::files;
 use crate::step::{Failed, missing, root};
 
 /// A wheel of a package. Its platform is named here, rather than taken from the machine, because the wheel is only
@@ -292,4 +291,21 @@ fn extract(cuobjdump: &Path, file: &Path, folder: &Path) -> Result<Code> {
     }
     fs::remove_dir_all(folder)?;
     Ok(code)
+}
+
+/// The files in a folder and its subfolders with `part` in their path, sorted.
+fn files(folder: &Path, part: &str) -> Result<Vec<PathBuf>> {
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.to_string_lossy().contains(part) {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
 }

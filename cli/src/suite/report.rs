@@ -184,8 +184,10 @@ fn summary_text(tally: &CaseTally, most: u64) -> String {
         text += &table::text(&FAMILY_COLUMNS, &families);
         text.push('\n');
     }
-    if counts.failed + counts.skipped > 0 && !flags.is_empty() {
-        text += &table::text(&FLAG_COLUMNS, &flags);
+    let failing: Vec<FlagCounts> =
+        flags.into_iter().filter(|flag| flag.counts.failed > 0).collect();
+    if !failing.is_empty() {
+        text += &table::text(&FLAG_COLUMNS, &failing);
         text.push('\n');
     }
     for sentence in &explanations {
@@ -215,17 +217,9 @@ const FAMILY_COLUMNS: [Column<FamilyCounts>; 4] = [
     Column { heading: "skipped", value: |row| Value::Count(row.counts.skipped) },
 ];
 
-const FLAG_COLUMNS: [Column<FlagCounts>; 6] = [
+const FLAG_COLUMNS: [Column<FlagCounts>; 4] = [
     Column { heading: "family", value: |row| Value::Text(row.family.into()) },
     Column { heading: "flag", value: |row| Value::Text(row.flag.as_str().into()) },
-    Column { heading: "passed", value: |row| Value::Count(row.counts.passed) },
     Column { heading: "failed", value: |row| Value::Count(row.counts.failed) },
-    Column { heading: "skipped", value: |row| Value::Count(row.counts.skipped) },
-    Column {
-        heading: "explains",
-        value: |row| match row.counts.failed {
-            0 => Value::None,
-            _ => Value::Shown(format!("{:.0}%", 100.0 * row.explains)),
-        },
-    },
+    Column { heading: "of", value: |row| Value::Count(row.counts.passed + row.counts.failed) },
 ];

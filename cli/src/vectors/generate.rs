@@ -1,27 +1,25 @@
 //! `vectors generate`: draws fresh vectors of an instruction.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
 
 use anyhow::bail;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use warpload::encoding::Sm;
 use warpload_suite::flags::{self, Flag};
 use warpload_suite::generate::{self, GenerateError, Generator};
 
-use super::coverage::{self, CoverageJson};
-use crate::destination::{self, Destination};
-use crate::diagnostic;
-use crate::io::{Output, is_stdin};
+use crate::destination::Destination;
+use crate::io::Output;
 use crate::options::number;
 use crate::process::Status;
 use crate::terminal::Escapes;
 
 /// Draw fresh test vectors of an instruction
 ///
-/// Writes one vector a line, with its flags and the literal executor's result; the fast executor must agree. Cases aim
-/// at flags: a few hundred cover all flags of an instruction, and a few thousand all pairs of flags that can occur
-/// together. The coverage is reported on standard error.
+/// Writes one random vector a line, with its flags and the literal executor's result; the fast executor must agree. A
+/// few thousand show nearly all flags of an instruction.
 ///
 /// The same instruction, SM, seed and flags make the same bytes on every platform. A greater count appends
 /// vectors and does not change the first ones.
@@ -30,7 +28,7 @@ use crate::terminal::Escapes;
 Examples:
   warpload vectors generate --instruction LD --count 300 --seed 1 -o ld.jsonl
   warpload vectors generate --instruction LDG --sm 90 --flag descriptor --flag misaligned
-  warpload vectors generate --instruction LDS --count 100000 --coverage lds.json -o lds.jsonl")]
+  warpload vectors generate --instruction LDS --count 100000 -o lds.jsonl")]
 pub(crate) struct Arguments {
     /// Load to generate vectors for
     #[arg(
@@ -54,17 +52,8 @@ pub(crate) struct Arguments {
     seed: u64,
 
     /// Only vectors with this flag, and with all others that are given; `vectors flags` lists them
-    #[arg(
-        long,
-        value_name = "FLAG",
-        hide_possible_values = true,
-        value_parser = PossibleValuesParser::new(names()).try_map(read_flag)
-    )]
+    #[arg(long, value_name = "FLAG", hide_possible_values = true, value_parser = FlagParser)]
     flag: Vec<&'static Flag>,
-
-    /// File for the coverage, as JSON
-    #[arg(long, value_name = "FILE")]
-    coverage: Option<PathBuf>,
 
     /// File to write; standard output by default
     #[arg(short, long, value_name = "FILE")]
@@ -82,40 +71,42 @@ fn instructions() -> Vec<&'static str> {
     names
 }
 
-fn names() -> impl Iterator<Item = &'static str> {
-    flags::all().iter().map(|flag| flag.name)
-}
+/// clap's own parser would list all flags before it suggests one.
+#[derive(Clone)]
+struct FlagParser;
 
-fn read_flag(name: String) -> Result<&'static Flag, String> {
-    Flag::named(&name).ok_or(name)
+impl TypedValueParser for FlagParser {
+    type Value = &'static Flag;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Self::Value, clap::Error> {
+        Flag::parse.parse_ref(command, argument, value)
+    }
+
+    /// For completions.
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(flags::all().iter().map(|flag| PossibleValue::new(flag.name))))
+    }
 }
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
-    let Arguments { instruction, sm, count, seed, flag, coverage: report, output: to } = arguments;
+    let Arguments { instruction, sm, count, seed, flag, output: to } = arguments;
     let generator = match Generator::new(&instruction, sm, seed) {
         Err(error @ GenerateError::UnknownInstruction { .. }) => {
             let known: Vec<&str> = generate::instructions(sm).collect();
             bail!("{error}; expected one of {}", known.join(", "));
         }
-        generator => generator?.with_flags(&flag)?,
+        generator => generator?.with_flags(&flag),
     };
-    if report.as_deref().is_some_and(is_stdin) {
-        bail!("vectors go to standard output; expected a file for --coverage, not `-`");
-    }
-    let destination = Destination::new(to.as_deref())?;
-    let report = report.as_deref().map(destination::target).transpose()?;
-    if report.as_ref().is_some_and(|report| destination.is_same_file(report)) {
-        bail!("the vectors and their coverage are written to one file; expected two");
-    }
-    let mut coverage = generator.coverage();
     let mut failed = None;
-    let written = destination.write(Escapes::Json, output, |to| {
+    let written = Destination::new(to.as_deref())?.write(Escapes::Json, output, |to| {
         for number in 0..count {
-            match generator.case(number) {
-                Ok(case) => {
-                    coverage.add(case.flags);
-                    writeln!(to, "{}", case.line())?;
-                }
+            match generator.line(number) {
+                Ok(line) => writeln!(to, "{line}")?,
                 Err(error) => {
                     let stopped = io::Error::other(error.to_string());
                     failed = Some(error);
@@ -129,16 +120,5 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         return Ok(output.fail(Status::Failed, error)?);
     }
     written?;
-    match report {
-        Some(report) => {
-            let name = generator.instruction();
-            let json = CoverageJson::new(name, sm.to_string(), seed, &coverage);
-            report.write(format!("{}\n", serde_json::to_string(&json)?).as_bytes())?;
-        }
-        None => {
-            output.flush()?;
-            diagnostic::report(&coverage::text(&coverage));
-        }
-    }
     Ok(Status::Done)
 }

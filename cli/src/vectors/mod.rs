@@ -1,6 +1,5 @@
 //! `vectors`: fresh test vectors, their flags, and results. Each subcommand is a file.
 
-mod coverage;
 mod fill_in;
 mod flags;
 mod generate;

@@ -7,7 +7,7 @@ use std::process::Output;
 
 use serde_json::Value;
 use warpload::encoding::Sm;
-use warpload_suite::generate;
+use warpload_suite::generate::Generator;
 
 fn fill_in(arguments: &[&str], folder: &Path) -> Output {
     let mut command = crate::common::warpload();
@@ -22,7 +22,8 @@ fn values(text: &str) -> Vec<Value> {
 #[test]
 fn filled_in_vectors_are_the_fresh_ones() {
     let fresh = ["LDG", "LDL", "LDS", "LDC"].into_iter().flat_map(|instruction| {
-        generate::lines(instruction, Sm::SPA5, 0, 100).unwrap().map(|line| line.unwrap() + "\n")
+        let generator = Generator::new(instruction, Sm::SPA5, 0).unwrap();
+        (0..100).map(move |number| generator.line(number).unwrap() + "\n")
     });
     let recorded: String = fresh.collect();
     let folder = tempfile::tempdir().unwrap();

@@ -467,7 +467,7 @@ fn folders_need_not_be_utf_8() {
         "compare /replay.json /replay.json --html /compared.html",
         "export /whole.wlt -o /whole.jsonl",
         "import /whole.jsonl -o /again.wlt",
-        "vectors generate --instruction LD --count 3 -o /vectors.jsonl --coverage /coverage.json",
+        "vectors generate --instruction LD --count 3 -o /vectors.jsonl",
         "conform /vectors.jsonl",
         "vectors fill-in /vectors.jsonl -o /filled.jsonl",
         "access lane*4 --svg /access.svg",

@@ -1837,7 +1837,7 @@ def generate_vectors(instruction: str, sm: "str | SupportsIndex" = ..., *, count
     Raises
     ------
     Error
-        If the SM has no such load, or the load never shows a flag (`kind` is `"argument"`).
+        If the SM has no such load, or no vector with the flags is found (`kind` is `"argument"`).
     """
 
 def import_(source: str | PathLike[str], output: str | PathLike[str], *, compression: str = "zstd", threads: SupportsIndex | None = None) -> Trace2:

@@ -73,23 +73,11 @@ impl<'v> Facts<'v> {
     }
 
     pub(crate) fn fills_uniform(&self) -> bool {
-        use LoadDestination::{Uniform, UniformHalves};
-        matches!(self.parts.destination, Uniform(_) | UniformHalves { .. })
+        fills_uniform(&self.parts)
     }
 
-    /// The groups of registers that the load fills: the first register and the count of each.
     pub(crate) fn destinations(&self) -> Vec<(u32, u32)> {
-        let count = self.size.registers();
-        let numbers = match self.parts.destination {
-            LoadDestination::Registers(first) => vec![(first.number(), count)],
-            LoadDestination::Halves { low, high } => vec![(low.number(), 4), (high.number(), 4)],
-            LoadDestination::Uniform(first) => vec![(first.number(), count)],
-            LoadDestination::UniformHalves { low, high } => {
-                vec![(low.number(), 4), (high.number(), 4)]
-            }
-            _ => Vec::new(),
-        };
-        numbers.into_iter().map(|(first, count)| (u32::from(first), count)).collect()
+        destinations(&self.parts, self.size)
     }
 
     /// The offset, if it is the whole address: without a base register, the offset is an unsigned address.
@@ -384,4 +372,25 @@ impl<'v> Facts<'v> {
         groups.retain(|(first, _)| *first != 255);
         groups
     }
+}
+
+/// Whether a load fills uniform registers, with one access for the warp.
+pub(crate) fn fills_uniform(parts: &LoadParts) -> bool {
+    use LoadDestination::{Uniform, UniformHalves};
+    matches!(parts.destination, Uniform(_) | UniformHalves { .. })
+}
+
+/// The groups of registers that a load fills: the first register and the count of each.
+pub(crate) fn destinations(parts: &LoadParts, size: LoadSize) -> Vec<(u32, u32)> {
+    let count = size.registers();
+    let numbers = match parts.destination {
+        LoadDestination::Registers(first) => vec![(first.number(), count)],
+        LoadDestination::Halves { low, high } => vec![(low.number(), 4), (high.number(), 4)],
+        LoadDestination::Uniform(first) => vec![(first.number(), count)],
+        LoadDestination::UniformHalves { low, high } => {
+            vec![(low.number(), 4), (high.number(), 4)]
+        }
+        _ => Vec::new(),
+    };
+    numbers.into_iter().map(|(first, count)| (u32::from(first), count)).collect()
 }

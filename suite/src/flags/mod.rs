@@ -7,8 +7,9 @@ mod table;
 use warpload::load::Outcome;
 
 use self::facts::Facts;
+pub(crate) use self::facts::{destinations, fills_uniform};
 use super::vector::Vector;
-use crate::draft::{Draft, Ending, Recipe};
+use crate::text::similar;
 
 impl Flag {
     /// Returns the flag with that name.
@@ -16,7 +17,35 @@ impl Flag {
     pub fn named(name: &str) -> Option<&'static Self> {
         all().iter().find(|flag| flag.name == name)
     }
+
+    /// Returns the flag with a name that a user has typed.
+    ///
+    /// # Errors
+    /// Returns [`UnknownFlag`], with the name that may be meant, if there is no such flag.
+    pub fn parse(name: &str) -> Result<&'static Self, UnknownFlag> {
+        let names = || all().iter().map(|flag| flag.name);
+        Self::named(name).ok_or_else(|| UnknownFlag { similar: similar(name, names()) })
+    }
 }
+
+/// There is no flag of this name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownFlag {
+    similar: Option<&'static str>,
+}
+
+impl std::fmt::Display for UnknownFlag {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // First, because the list fills a screen.
+        if let Some(similar) = self.similar {
+            write!(f, "did you mean `{similar}`? ")?;
+        }
+        let names: Vec<&str> = all().iter().map(|flag| flag.name).collect();
+        write!(f, "expected one of {}", names.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownFlag {}
 
 /// Returns all flags, by name.
 #[must_use]
@@ -44,10 +73,6 @@ impl FlagSet {
     /// Adds the flag with this number in [`all`].
     pub(crate) fn insert(&mut self, number: usize) {
         self.0 |= 1 << (number & 127);
-    }
-
-    pub(crate) fn contains(self, number: usize) -> bool {
-        number < 128 && self.0 >> number & 1 != 0
     }
 
     /// Returns whether all flags of `other` are in the set.
@@ -85,9 +110,7 @@ pub struct Flag {
     /// Its meaning in one sentence, with the clause of docs/ld.md, docs/load-family.md or docs/load-sm70.md.
     pub note: &'static str,
     pub(super) decided: Decided,
-    pub(super) ending: Ending,
     pub(super) is_shown: fn(&Facts<'_>) -> bool,
-    pub(super) recipe: Recipe,
 }
 
 /// The SMs on which a flag is about a decision of this project, because no public source settles the point. The
@@ -108,16 +131,6 @@ impl std::fmt::Debug for Flag {
 }
 
 impl Flag {
-    /// The endings of loads that show the flag, one bit for each [`Ending`].
-    pub(crate) fn endings(&self) -> u8 {
-        self.ending as u8
-    }
-
-    /// Makes a draft show the flag. If it cannot, returns false and leaves the draft unchanged.
-    pub(crate) fn apply(&self, draft: &mut Draft<'_>) -> bool {
-        draft.apply(self.ending, self.recipe)
-    }
-
     /// Returns whether the expectations of vectors with this flag are decisions of this project: on all SMs, or from SM
     /// 7.0 on if `is_later`.
     #[must_use]

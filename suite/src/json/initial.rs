@@ -20,8 +20,10 @@ use warpload::warp::Warp;
 const WARP_KEYS: [&str; 5] =
     ["active", "registers", "predicates", "uniform_registers", "uniform_predicates"];
 
-/// The default address bits of SM 7.0 and later (docs/load-sm70.md section 10).
-pub(crate) const WIDE_ADDRESS_BITS: u32 = 49;
+/// The address bits of a vector that does not set them (docs/load-sm70.md section 10).
+pub(crate) fn default_address_bits(sm: Sm) -> u32 {
+    if sm.has_wide_words() { 49 } else { AddressMap::default().address_bits() }
+}
 
 #[derive(Deserialize, Serialize, Default)]
 #[serde(deny_unknown_fields, default, remote = "Self")]
@@ -222,11 +224,7 @@ impl Initial {
             None => default,
         };
         AddressMap::new(
-            self.address_bits.unwrap_or(if self.sm().has_wide_words() {
-                WIDE_ADDRESS_BITS
-            } else {
-                AddressMap::default().address_bits()
-            }),
+            self.address_bits.unwrap_or_else(|| default_address_bits(self.sm())),
             window(&self.windows.shared, Window::DEFAULT_SHARED),
             window(&self.windows.local, Window::DEFAULT_LOCAL),
         )

@@ -517,3 +517,31 @@ fn decisions_are_those_of_the_documents() {
         assert_eq!(is_decision(text), expected, "{text}");
     }
 }
+
+/// The suite is frozen, so no program writes its lists and notes. A flag that is newer than the suite is in neither.
+#[test]
+fn the_suite_has_the_flags_and_notes_of_the_table() {
+    let suite = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../vectors/v1");
+    let notes = std::fs::read_to_string(suite.join("flags.json")).unwrap();
+    let notes: serde_json::Value = serde_json::from_str(&notes).unwrap();
+    let notes = notes["execute"].as_object().unwrap();
+    for flag in flags::all() {
+        let note = notes.get(flag.name).and_then(serde_json::Value::as_str);
+        assert!(note.is_none_or(|note| note == flag.note), "{}: {note:?}", flag.name);
+    }
+    for file in std::fs::read_dir(suite.join("execute")).unwrap() {
+        for line in std::fs::read_to_string(file.unwrap().path()).unwrap().lines() {
+            let json: serde_json::Value = serde_json::from_str(line).unwrap();
+            let listed =
+                json["flags"].as_array().unwrap().iter().map(|flag| flag.as_str().unwrap());
+            // Others are of cases that were written by hand.
+            let listed: BTreeSet<&str> =
+                listed.filter(|name| flags::Flag::named(name).is_some()).collect();
+            let vector = Vector::from_json(line).unwrap();
+            let (_, outcome) = vector.run(Executor::Reference).unwrap();
+            let shown = flags_of(&vector, &outcome).iter().map(|flag| flag.name);
+            let shown: BTreeSet<&str> = shown.filter(|name| notes.contains_key(*name)).collect();
+            assert_eq!(listed, shown, "{}", json["id"]);
+        }
+    }
+}

@@ -45,7 +45,7 @@ fn only_faults_of(count: usize, how: &str, kind: &str, difference: &str) {
     }
     assert_eq!((&summary["passed"], &summary["failed"]), (&passed.into(), &all.into()), "{how}");
     let mut explanations =
-        vec![format!("coalescing: all {all} failures are `faulty` cases, and no such case passes")];
+        vec![format!("coalescing: cases fail where the flag `faulty` is shown: {all} of {all}")];
     if kind != "difference" {
         let first = failures[0]["differences"][0].as_str().unwrap();
         let sentence =
@@ -196,7 +196,7 @@ fn skipped_cases_have_reasons() {
     let suite = Suite::new(COUNT);
     let ran = emulate(&suite, "skip", &[]);
     assert!(
-        ran.stdout.ends_with("\n3 skipped: not implemented\n\n9 passed, 0 failed, 3 skipped\n"),
+        ran.stdout.ends_with("3 skipped: not implemented\n\n9 passed, 0 failed, 3 skipped\n"),
         "{ran:?}"
     );
     assert_eq!(ran.status, 0);

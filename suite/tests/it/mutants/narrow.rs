@@ -307,9 +307,9 @@ pub(super) const NARROW: &[Mutant] = &[
     sum_of_constants!("sums of loads of constants have 17 bits", 17),
     sum_of_constants!("sums of loads of constants have 20 bits", 20),
     sum_of_constants!("sums of loads of constants have 24 bits", 24),
-    rounding_of_constants!("LDC is not rounded down", &["`constant-misaligned`", "`misaligned` cases of LDC"], |load| is(load, "LDC"), 1),
-    rounding_of_constants!("ULDC is not rounded down", &["`constant-misaligned`", "`misaligned` cases of ULDC"], |load| is(load, "ULDC"), 1),
-    rounding_of_constants!("LDCU is not rounded down", &["`constant-misaligned`", "`misaligned` cases of LDCU"], |load| is(load, "LDCU"), 1),
+    rounding_of_constants!("LDC is not rounded down", &["`constant-misaligned`", "`LDC` fails where the flag `misaligned`"], |load| is(load, "LDC"), 1),
+    rounding_of_constants!("ULDC is not rounded down", &["`constant-misaligned`", "`ULDC` fails where the flag `misaligned`"], |load| is(load, "ULDC"), 1),
+    rounding_of_constants!("LDCU is not rounded down", &["`constant-misaligned`", "`LDCU` fails where the flag `misaligned`"], |load| is(load, "LDCU"), 1),
     rounding_of_constants!("64 bits of constants are rounded down to 4 bytes", &["`constant-misaligned`"], |load| load.bytes == 8, 4),
     mutant("constants are read at the address if all their bytes are in the bank", &["`constant-misaligned`"], |e| e.round = |load, address| {
         let read = is_constant(load).then(|| (RIGHT.place)(load, 0, address)).flatten().and_then(|(space, offset)| {
@@ -320,7 +320,7 @@ pub(super) const NARROW: &[Mutant] = &[
 
     // Local memory and windows.
     interleaved!("local memory is interleaved for 32 bits", &["`local-words`"], |_| true),
-    interleaved!("local memory is interleaved for 32 bits of LD", &["`local-words`", "`local-window` cases of LD.32"], |load| is(load, "LD")),
+    interleaved!("local memory is interleaved for 32 bits of LD", &["`local-words`", "`LD` of 32 bits fails where the flag `local-window`"], |load| is(load, "LD")),
     interleaved!("local memory is interleaved for 32 bits of LDL", &["`local-words`"], |load| is(load, "LDL")),
     last_byte!("the last byte chooses the window before rounding", &["`crosses-into-memory`", "`crosses-window`"], |_| true),
     last_byte!("the last byte chooses the window if it is in another one", &["`touching-windows`"], |windows| matches!(windows, [Some(one), Some(other)] if one != other)),
@@ -345,13 +345,13 @@ pub(super) const NARROW: &[Mutant] = &[
     offset!("LDSM without Ra has an unsigned offset from 80 on", "`matrix-alone`", |load| load.is_matrix() && load.sm >= 80 && load.parts.address.base.is_zero(), |right, _| right & 0xff_ffff),
     offset!("LDSM beside an Ra beyond the limit has an unsigned offset", "`beyond-limit-sign`", |load| load.is_matrix() && is_beyond(load), |right, _| right & 0xff_ffff),
     offset!("transposed matrices have no offset", "`transposed`", is_transposed, |_, _| 0),
-    offset!("the sign of an offset is dropped for transposed matrices", "`negative-offset` cases of LDSM", is_transposed, |right, _| right.abs()),
+    offset!("the sign of an offset is dropped for transposed matrices", "`LDSM` fails where the flag `negative-offset`", is_transposed, |right, _| right.abs()),
     rows!("the rows of matrices are interleaved", "LDSM", |_| true, |count, lane| lane % 8 * count + lane / 8),
-    rows!("two matrices of four are exchanged if they are transposed", "`transposed` cases of LDSM.x4", is_transposed, |count, lane| match count {
+    rows!("two matrices of four are exchanged if they are transposed", "`LDSM` of 4 matrices fails where the flag `transposed`", is_transposed, |count, lane| match count {
         4 if (8..24).contains(&lane) => lane ^ 24,
         _ => lane,
     }),
-    mutant("the rows of a matrix follow its first one", &["LDSM"], |e| e.base = |e, load, lane| match load.is_matrix() {
+    mutant("the rows of a matrix follow its first one", &["`LDSM`"], |e| e.base = |e, load, lane| match load.is_matrix() {
         true => (RIGHT.base)(e, load, lane / 8 * 8).map(|base| base + 16 * (lane as u64 % 8)),
         false => (RIGHT.base)(e, load, lane),
     }),

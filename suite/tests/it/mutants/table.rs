@@ -104,7 +104,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
             false => load.vector.warp.predicate(guard.pred).contains(lane) != guard.negated,
         }
     }),
-    mutant("a uniform guard is lane 0's predicate", &["`guard`", "`negated-guard`", "ULDC", "LDCU"],
+    mutant("a uniform guard is lane 0's predicate", &["`guard`", "`negated-guard`", "`ULDC`", "`LDCU`"],
         |e| e.executes = |load, lane| match load.parts.is_guard_uniform {
             true => {
                 let guard = load.parts.guard;
@@ -136,7 +136,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         let is_rz = load.groups().iter().any(|(first, _)| *first == 255);
         if is_rz { vec![Rule::OutOfRange] } else { (RIGHT.rules)(load) }
     }),
-    mutant("a pair may begin at an odd register", &["`destination-alignment` cases of .64", "`misaligned-register` cases of .64"], |e| e.rules = |load| {
+    mutant("a pair may begin at an odd register", &["of 64 bits fail where the flag `destination-alignment`", "of 64 bits fail where the flag `misaligned-register`"], |e| e.rules = |load| {
         filled_rules(load, |first, count, limit| {
             rules_of(first, count, limit).into_iter().filter(|rule| count != 2 || *rule != Rule::Misaligned).collect()
         })
@@ -263,7 +263,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         }
         rules
     }),
-    mutant("LDSM needs no aligned registers", &["LDSM"], |e| e.rules = |load| {
+    mutant("LDSM needs no aligned registers", &["`LDSM`"], |e| e.rules = |load| {
         let rules = (RIGHT.rules)(load).into_iter();
         rules.filter(|rule| !load.is_matrix() || *rule != Rule::Misaligned).collect()
     }),
@@ -409,7 +409,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     mutant("addresses are rounded to the nearest", &["`misaligned`"], |e| e.round = |load, address| {
         address.wrapping_add(load.bytes / 2) / load.bytes * load.bytes
     }),
-    mutant("256 bits are rounded to 16 bytes", &["`octet`", ".256"], |e| e.round = |load, address| {
+    mutant("256 bits are rounded to 16 bytes", &["into eight registers", "of 256 bits"], |e| e.round = |load, address| {
         let bytes = load.bytes.min(16);
         address / bytes * bytes
     }),
@@ -622,7 +622,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
             after.lane_faults.outside_allocation = LaneMask::from_bits(bits);
         };
     }),
-    mutant("local memory is lane 0's", &["`local-window`", "LDL"], |e| e.blocks = |load, space, lane| {
+    mutant("local memory is lane 0's", &["`local-window`", "`LDL`"], |e| e.blocks = |load, space, lane| {
         (RIGHT.blocks)(load, space, if space == Space::Local { 0 } else { lane })
     }),
     mutant("the high part of local memory is missing", &["`local-high`"], |e| e.blocks = |load, space, lane| {
@@ -668,7 +668,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         let words = (RIGHT.words)(load, bytes);
         if load.bytes >= 4 { words.map(u32::swap_bytes) } else { words }
     }),
-    mutant("halfwords are big-endian", &["`halfword`"], |e| e.words = |load, mut bytes| {
+    mutant("halfwords are big-endian", &["of 16 bits"], |e| e.words = |load, mut bytes| {
         if load.bytes == 2 { bytes[..2].reverse(); }
         (RIGHT.words)(load, bytes)
     }),
@@ -690,39 +690,39 @@ pub(super) const MUTANTS: &[Mutant] = &[
         }
         words
     }),
-    mutant("a number of 8 or 16 bits keeps the rest of its register", &["`byte`", "`halfword`", "`within-word`"], |e| e.finish = |load, _, after| {
+    mutant("a number of 8 or 16 bits keeps the rest of its register", &["of 8 bits", "of 16 bits", "`within-word`"], |e| e.finish = |load, _, after| {
         for (register, values) in after.registers.iter_mut().filter(|_| load.bytes < 4 && !load.is_matrix()) {
             let held = load.vector.warp.register(*register);
             let mask = u32::MAX >> (32 - 8 * load.bytes);
             for (value, held) in values.iter_mut().zip(held) { *value = *value & mask | held & !mask; }
         }
     }),
-    mutant("two registers are exchanged", &["`pair`", ".64"], |e| e.words = |load, bytes| {
+    mutant("two registers are exchanged", &["into two registers", "of 64 bits"], |e| e.words = |load, bytes| {
         let mut words = (RIGHT.words)(load, bytes);
         if load.bytes == 8 { words.swap(0, 1); }
         words
     }),
-    mutant("four registers are filled from the last one", &["`quad`", ".128"], |e| e.words = |load, bytes| {
+    mutant("four registers are filled from the last one", &["into four registers", "of 128 bits"], |e| e.words = |load, bytes| {
         let mut words = (RIGHT.words)(load, bytes);
         if load.bytes == 16 && !load.is_matrix() { words[..4].reverse(); }
         words
     }),
-    mutant("64 bits fill one register", &["`pair`", ".64"], |e| e.finish = |load, _, after| {
+    mutant("64 bits fill one register", &["into two registers", "of 64 bits"], |e| e.finish = |load, _, after| {
         if load.bytes == 8 {
             if let Some((last, _)) = after.registers.pop_last() { after.registers.remove(&last); }
             if after.uniform_registers.len() == 2 { after.uniform_registers.pop_last(); }
         }
     }),
-    mutant("the halves of 256 bits are exchanged", &["`octet`", ".256"], |e| e.words = |load, bytes| {
+    mutant("the halves of 256 bits are exchanged", &["into eight registers", "of 256 bits"], |e| e.words = |load, bytes| {
         let mut words = (RIGHT.words)(load, bytes);
         if load.bytes == 32 { words.rotate_left(4); }
         words
     }),
-    mutant("256 bits fill eight registers in a row", &["`octet`", ".256"], |e| e.registers = |load| match load.groups()[..] {
+    mutant("256 bits fill eight registers in a row", &["into eight registers", "of 256 bits"], |e| e.registers = |load| match load.groups()[..] {
         [(first, _), (_, _)] if first < 248 => (first..first + 8).collect(),
         _ => (RIGHT.registers)(load),
     }),
-    mutant("256 bits fill half of a half", &["`octet`", ".256"], |e| e.words = |load, bytes| {
+    mutant("256 bits fill half of a half", &["into eight registers", "of 256 bits"], |e| e.words = |load, bytes| {
         let mut words = (RIGHT.words)(load, bytes);
         if load.bytes == 32 { words.copy_within(0..4, 4); }
         words
@@ -791,17 +791,17 @@ pub(super) const MUTANTS: &[Mutant] = &[
         let [one, other] = (RIGHT.elements)(transposed, lane);
         if transposed { [other, one] } else { [one, other] }
     }),
-    mutant("the elements of a row are exchanged", &["LDSM"], |e| e.elements = |transposed, lane| {
+    mutant("the elements of a row are exchanged", &["`LDSM`"], |e| e.elements = |transposed, lane| {
         let [one, other] = (RIGHT.elements)(transposed, lane);
         if transposed { [one, other] } else { [other, one] }
     }),
-    mutant("the second matrix is the first one's", &["LDSM"], |e| e.finish = |load, _, after| {
+    mutant("the second matrix is the first one's", &["`LDSM`"], |e| e.finish = |load, _, after| {
         if load.is_matrix() && after.registers.len() > 1 {
             let mut registers = after.registers.values_mut();
             if let (Some(first), Some(second)) = (registers.next(), registers.next()) { *second = *first; }
         }
     }),
-    mutant("four matrices are filled in another order", &["LDSM"], |e| e.registers = |load| {
+    mutant("four matrices are filled in another order", &["`LDSM`"], |e| e.registers = |load| {
         let mut registers = (RIGHT.registers)(load);
         if load.is_matrix() && registers.len() == 4 { registers.swap(1, 2); }
         registers
@@ -812,38 +812,38 @@ pub(super) const MUTANTS: &[Mutant] = &[
     }),
 
     // Instructions and SMs.
-    mutant("LDG.256 is wrong on 100 and later", &["LDG.256 on SM 100 and later"], |e| e.words = |load, bytes| {
+    mutant("LDG.256 is wrong on 100 and later", &["`LDG` of 256 bits from sm_100 on"], |e| e.words = |load, bytes| {
         let mut words = (RIGHT.words)(load, bytes);
         if load.size == LoadSize::Bits256 && !load.fills_uniform() && load.sm >= 100 { words.rotate_left(4); }
         words
     }),
-    mutant("LDS is wrong on 75", &["LDS on SM 75"], |e| e.finish = |load, _, after| {
+    mutant("LDS is wrong on 75", &["`LDS` of sm_75"], |e| e.finish = |load, _, after| {
         if load.sm == 75 && load.vector.instruction.mnemonic() == "LDS" { with_registers(after, |_, value| value ^ 1); }
     }),
-    mutant("LDC.U16 loses its high byte", &["LDC.U16"], |e| e.finish = |load, _, after| {
+    mutant("LDC.U16 loses its high byte", &["`LDC` of size U16"], |e| e.finish = |load, _, after| {
         if load.bytes == 2 && !load.is_signed() && load.vector.instruction.mnemonic() == "LDC" {
             with_registers(after, |_, value| value & 0xff);
         }
     }),
-    mutant("LDL.128 is wrong before 70", &["LDL.128 before SM 70", "LDL.128 on SM 50"], |e| e.finish = |load, _, after| {
+    mutant("LDL.128 is wrong before 70", &["`LDL` of 128 bits before sm_70", "`LDL` of 128 bits of sm_50"], |e| e.finish = |load, _, after| {
         if load.sm < 70 && load.bytes == 16 && load.vector.instruction.mnemonic() == "LDL" {
             with_registers(after, |i, value| value ^ u32::from(i == 3));
         }
     }),
-    mutant("LDG is wrong on 86", &["SM 86"], |e| e.finish = |load, _, after| {
+    mutant("LDG is wrong on 86", &["`LDG` of sm_86"], |e| e.finish = |load, _, after| {
         if load.sm == 86 && load.vector.instruction.mnemonic() == "LDG" { with_registers(after, |_, value| !value); }
     }),
-    mutant("LD.64 is wrong on 72", &["LD.64 on SM 72"], |e| e.finish = |load, _, after| {
+    mutant("LD.64 is wrong on 72", &["`LD` of 64 bits of sm_72"], |e| e.finish = |load, _, after| {
         if load.sm == 72 && load.vector.instruction.mnemonic() == "LD" && load.bytes == 8 {
             with_registers(after, |_, value| !value);
         }
     }),
-    mutant("LDCU.256 exchanges its halves", &["LDCU.256", "`uniform-octet`"], |e| e.words = |load, bytes| {
+    mutant("LDCU.256 exchanges its halves", &["`LDCU` of 256 bits", "`uniform-octet`"], |e| e.words = |load, bytes| {
         let mut words = (RIGHT.words)(load, bytes);
         if load.bytes == 32 && load.fills_uniform() { words.rotate_left(4); }
         words
     }),
-    mutant("LDSM does not exist on 120", &["LDSM on SM 120"], |e| e.finish = |load, _, after| {
+    mutant("LDSM does not exist on 120", &["`LDSM` from sm_120 on"], |e| e.finish = |load, _, after| {
         if load.sm >= 120 && load.is_matrix() { *after = Final::default(); }
     }),
     mutant("scales are not known before 80", &["`scaled-index`"], |e| e.base = |e, load, lane| {

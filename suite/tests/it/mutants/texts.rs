@@ -11,7 +11,7 @@ const MUTANTS: [TextMutant; 3] = [
     (
         "the sign of an offset without a base is lost from SM 75 on",
         "ldc",
-        &["`negative-offset` cases on SM 75 and later"],
+        &["from sm_75 on fails where the flag `negative-offset`"],
         |question| {
             let is_of = |sm| question.contains(&format!(r#""sm":"{sm}""#));
             match [50, 70, 72].into_iter().any(is_of) {
@@ -23,7 +23,7 @@ const MUTANTS: [TextMutant; 3] = [
     (
         "the sign of an offset is lost beside MT88",
         "ldsm",
-        &["`transposed`", "`negative-offset` cases of LDSM"],
+        &["`transposed`", "where the flag `negative-offset` is shown"],
         |question| match question.contains(".MT88") {
             true => question.replace("-0x", "0x"),
             false => question.to_owned(),
@@ -32,7 +32,7 @@ const MUTANTS: [TextMutant; 3] = [
     (
         "the uniform register is lost beside MT88",
         "ldsm",
-        &["`transposed`", "`uniform-register` cases of LDSM"],
+        &["`transposed`", "where the flag `uniform-register` is shown"],
         |question| match question.contains(".MT88") {
             true => question.replace("+UR", "+URZ+0x"),
             false => question.to_owned(),
