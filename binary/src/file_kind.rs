@@ -1,14 +1,18 @@
-//! [`FileKind`]: the kind of a file by its first bytes, so that messages can name an unexpected one. Readers check the
-//! magics of their own formats themselves, such as a container's and a binary trace's.
+//! [`FileKind`]: the kind of a file by its first bytes, so that a reader can name an unexpected one and the command that
+//! reads it. Readers check the magics of their own formats themselves, such as a container's and a binary trace's.
 
 use std::fmt;
+
+use crate::lines::without_mark;
 
 /// A format that a file can have instead of the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileKind {
-    /// An ELF file: a cubin, or a program, library or object of the host.
+    /// An ELF file: a program, library or object of the host, or a cubin.
     Elf,
+    /// An ELF file for a GPU.
+    Cubin,
     /// A CUDA fatbin.
     Fatbin,
     /// An archive of objects, `.a` or `.lib`.
@@ -35,11 +39,23 @@ pub enum FileKind {
     BinaryTrace,
     /// A configuration of GPGPU-Sim or Accel-Sim: `trace.config`, `gpgpusim.config`.
     SimulatorConfig,
+    /// A module of PTX.
+    Ptx,
+    /// The disassembly of cuobjdump or nvdisasm.
+    Listing,
+    /// The summary of a replay, in JSON.
+    Summary,
+    /// The summary of a shard of a replay.
+    ShardSummary,
+    /// A suite's cases or test vectors, in JSON.
+    Cases,
+    /// The description of a memory image, in JSON.
+    Manifest,
 }
 
 use FileKind::{
-    Archive, BinaryTrace, Bzip2, Clp, Coff, Elf, Fatbin, Gzip, Pe, SimulatorConfig, Utf16, Xz, Zip,
-    Zstd,
+    Archive, BinaryTrace, Bzip2, Cases, Clp, Coff, Cubin, Elf, Fatbin, Gzip, Listing, Manifest, Pe,
+    Ptx, ShardSummary, SimulatorConfig, Summary, Utf16, Xz, Zip, Zstd,
 };
 
 /// The first bytes of each kind. [`FileKind::detect`] checks more of a file after a short magic.
@@ -111,6 +127,27 @@ impl FileKind {
         MAGICS.iter().find(begins).map(|(_, kind)| *kind)
     }
 
+    /// Returns the kind of the file that begins with `start`, which can be a text that readers of other texts should
+    /// refuse. 4096 bytes of `start` are enough. `None` for other files, traces in text among them.
+    #[must_use]
+    pub fn recognize(start: &[u8]) -> Option<Self> {
+        match Self::detect(start) {
+            // The machine of NVIDIA's GPUs, 190, in either place of its versions.
+            Some(Elf) if start.get(18..20) == Some(b"\xbe\0") => Some(Cubin),
+            Some(kind) => Some(kind),
+            None => {
+                let text = after_comments(without_mark(start));
+                Self::detect(text).or_else(|| of_text(text))
+            }
+        }
+    }
+
+    /// Returns a message for a reader of something else: `a cubin, not a trace: …`.
+    #[must_use]
+    pub fn instead_of(self, expected: &str) -> String {
+        format!("{}, not {expected}: {}", self.name(), self.advice())
+    }
+
     /// Returns whether a file that begins with `start` can hold GPU code: it is of a kind that can, or of unknown kind
     /// with a NUL in `start`, because code is not text. 4096 bytes of `start` are enough.
     #[must_use]
@@ -144,6 +181,7 @@ impl FileKind {
         const IN_IT: &str = "`warpload decode` reads the cubins in it";
         match self {
             Self::Elf => ("an ELF file", "`warpload decode` reads cubins"),
+            Self::Cubin => ("a cubin", "`warpload decode` reads it"),
             Self::Fatbin => ("a CUDA fatbin", IN_IT),
             Self::Archive => ("an archive of objects (`.a`, `.lib`)", IN_IT),
             Self::Coff => ("a COFF object (`.obj`)", IN_IT),
@@ -164,8 +202,52 @@ impl FileKind {
                 "a configuration of GPGPU-Sim or Accel-Sim",
                 "pass the traces that its simulator reads with it",
             ),
+            Self::Ptx => ("PTX", "`warpload ptx check` and `warpload ptx run` read it"),
+            Self::Listing => ("a SASS listing", "`warpload decode` reads it"),
+            Self::Summary => {
+                ("the summary of a replay", "`warpload show` and `warpload compare` read it")
+            }
+            Self::ShardSummary => ("the summary of a shard", "`warpload merge` reads it"),
+            Self::Manifest => {
+                ("the manifest of a memory image", "`--image` and `warpload show` read it")
+            }
+            Self::Cases => ("a suite or test vectors", "`warpload conform` reads them"),
         }
     }
+}
+
+/// The kind of a text that begins with `start`, without comments.
+fn of_text(start: &[u8]) -> Option<FileKind> {
+    let begins = |word: &str| start.starts_with(word.as_bytes());
+    if begins(".version") {
+        return Some(Ptx);
+    }
+    if begins("code for sm_") || begins("Fatbin elf code:") || begins(".headerflags") {
+        return Some(Listing);
+    }
+    let line = start.split(|byte| *byte == b'\n').next().filter(|line| line.starts_with(b"{"))?;
+    // Split at quotation marks, the first key of an object is the second part.
+    let mut parts = line.split(|byte| *byte == b'"').skip(1);
+    let (key, value) = (parts.next()?, parts.next()?.trim_ascii_start());
+    let value = value.strip_prefix(b":")?.trim_ascii_start();
+    let has = |key: &[u8]| line.windows(key.len()).any(|part| part == key);
+    match key {
+        b"shard" if value.starts_with(b"{") => Some(ShardSummary),
+        b"instructions" if value.first().is_some_and(u8::is_ascii_digit) => Some(Summary),
+        b"address_bits" | b"global" | b"windows" => Some(Manifest),
+        _ if has(b"\"family\":") || has(b"\"initial\":") => Some(Cases),
+        _ => None,
+    }
+}
+
+/// Skips white space and the comments with which PTX and configurations begin.
+fn after_comments(text: &[u8]) -> &[u8] {
+    let mut text = text.trim_ascii_start();
+    while text.starts_with(b"//") || text.starts_with(b"#") {
+        let end = text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len());
+        text = text[end..].trim_ascii_start();
+    }
+    text
 }
 
 /// `a gzip file; decompress it with …`
@@ -211,6 +293,29 @@ mod tests {
             (b"", None),
         ] {
             assert_eq!(FileKind::detect(start), kind, "{start:?}");
+        }
+    }
+
+    #[test]
+    fn texts_are_told_by_their_first_words() {
+        for (start, kind) in [
+            (&b"\x7fELF\x02\x01\x01\x33\x07\0\0\0\0\0\0\0\x02\0\xbe\0\x77"[..], Some(Cubin)),
+            (b"\x7fELF\x02", Some(Elf)),
+            (b"//\n// Generated\n\n.version 8.8\n", Some(Ptx)),
+            (b"\xef\xbb\xbf.version 8.8\n", Some(Ptx)),
+            (b"\tcode for sm_50\n", Some(Listing)),
+            (b"# sizes\n-gpgpu_n_clusters 80\n", Some(SimulatorConfig)),
+            (b"{\"shard\":{\"replay\":", Some(ShardSummary)),
+            (b"{ \"instructions\" : 624,", Some(Summary)),
+            (b"{\"instructions\":{\"0\":", None),
+            (b"{\"id\":\"a\",\"family\":\"decode\"}\n", Some(Cases)),
+            (b"{\"name\":\"a\",\"initial\":{}}\n", Some(Cases)),
+            (b"{\"global\": []}", Some(Manifest)),
+            (b"{\"a", None),
+            (b"prose", None),
+            (b"//", None),
+        ] {
+            assert_eq!(FileKind::recognize(start), kind, "{start:?}");
         }
     }
 

@@ -5,6 +5,7 @@
 //! - [`statistics`]: the loads of a function, and remarks on unusual ones.
 //! - [`file_kind`]: the kind of a file by its first bytes.
 //! - `names` (feature `names`): names of functions, demangled and matched by a pattern.
+//! - [`word`]: single instructions as people type and paste them.
 //! - [`lines`]: bounded, numbered lines of untrusted text.
 //!
 //! Reading yields words; callers find the loads among them with [`warpload_encoding`]. This crate decodes words itself to
@@ -22,6 +23,7 @@ pub mod names;
 pub mod regular_file;
 pub mod sass;
 pub mod statistics;
+pub mod word;
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

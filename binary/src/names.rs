@@ -144,15 +144,28 @@ const MAX_NEAREST: usize = 3;
 
 /// Returns the few names that are most similar to a text, the nearest first. Long names are cut.
 ///
-/// Each part of a name is compared on its own too, because a pattern need not match the whole name.
+/// Each part of a name is compared on its own too, because a pattern need not match the whole name. Capitals do not
+/// matter.
 #[must_use]
 pub fn nearest(text: &str, names: impl Iterator<Item = String>) -> Vec<String> {
     let cut = |text: &str| text.chars().take(MAX_LENGTH).collect::<String>();
-    let text = cut(text);
+    let text = cut(text).to_lowercase();
     let distance = |name: &str| {
-        let parts = name.split(|char: char| !char.is_alphanumeric() && char != '_');
-        let parts = parts.filter(|part| !part.is_empty()).chain([name]);
-        parts.map(|part| strsim::levenshtein(part, &text)).min().unwrap_or(usize::MAX)
+        let lower = name.to_lowercase();
+        let parts = lower.split(|char: char| !char.is_alphanumeric() && char != '_');
+        let parts = parts.flat_map(|part| part.split('_').chain([part]));
+        let whole = parts.filter(|part| !part.is_empty()).chain([&*lower]);
+        let whole = whole.map(|part| strsim::levenshtein(part, &text)).min();
+        // A part of a name without separators, such as `gather` in `GatherEOBn`, of the text's length or a letter more
+        // or less: a text that is longer than the part of the name that it means has further letters.
+        let letters: Vec<char> = lower.chars().collect();
+        let length = text.chars().count();
+        let lengths = length.saturating_sub(1).max(4)..=length + 1;
+        let inside = lengths.flat_map(|length| letters.windows(length)).map(|part| {
+            // One more, so that a whole part is nearer.
+            strsim::levenshtein(&part.iter().collect::<String>(), &text) + 1
+        });
+        inside.chain(whole).min().unwrap_or(usize::MAX)
     };
     let names: BTreeSet<String> = names.map(|name| cut(&name)).take(MAX_COMPARED).collect();
     let mut near: Vec<(usize, String)> =

@@ -2,16 +2,18 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow};
 use serde::Serialize;
 use warpload::lane::LaneMask;
-use warpload::load::LaneAddresses;
 use warpload::memory::{Space, Width};
 use warpload::text::parse_number;
-use warpload_replay::{AccessCosts, LanePattern, PatternError, PatternErrorKind, SharedRules};
+use warpload_replay::{
+    AccessCosts, AccessQuestion, CountedAccess, LanePattern, PatternError, PatternErrorKind,
+    QuestionError,
+};
 use warpload_report::{AccessDrawing, AccessRow, access_cost_text, access_rows};
 
-use crate::destination::Destination;
+use crate::destination::{self, Destination, SVG};
 use crate::diagnostic::{self, Message, MessageLevel, Origin};
 use crate::io::Output;
 use crate::name::plural;
@@ -104,16 +106,7 @@ fn read_value(text: &str) -> Result<(String, i64), String> {
 const MAX_VALUES: i64 = 65536;
 
 fn read_range(text: &str) -> Result<(String, std::ops::Range<i64>), String> {
-    let range = LanePattern::parse_range(text, MAX_VALUES);
-    range.ok_or_else(|| "expected a name and at most 65536 numbers, such as col=0..32".to_owned())
-}
-
-/// One access of the pattern, with one value of the counted name.
-struct Access {
-    /// The value of the counted name.
-    value: Option<i64>,
-    lanes: LaneAddresses,
-    costs: AccessCosts,
+    LanePattern::parse_range(text, MAX_VALUES).map_err(|error| error.to_string())
 }
 
 #[derive(Serialize)]
@@ -144,65 +137,52 @@ struct AccessJson<'a> {
 }
 
 pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Result<Status> {
+    arguments.svg.as_deref().map_or(Ok(()), |file| destination::check_name(file, SVG))?;
     let pattern = match LanePattern::parse(&arguments.pattern) {
         Ok(pattern) => pattern,
         Err(error) => return Ok(refuse(arguments, &error, output)),
     };
-    ensure!(
-        arguments.element.is_none() || pattern.is_layout(),
-        "--element is for layouts; a formula counts bytes"
-    );
-    ensure!(
-        !arguments.merge_pairs || arguments.space == Space::Shared,
-        "--merge-pairs is for wavefronts of shared memory"
-    );
-    let counting = arguments.range.as_ref();
-    let given = arguments.values.iter().map(|(name, _)| ("--let", name));
-    for (option, name) in given.chain(counting.map(|(name, _)| ("--for", name))) {
-        let is_used = pattern.names().contains(&name.as_str());
-        ensure!(is_used, "{option} {name}: there is no `{name}` in the access");
-        let times = arguments.values.iter().map(|(known, _)| known);
-        let times = times.chain(counting.map(|(known, _)| known));
-        let is_once = times.filter(|known| *known == name).count() == 1;
-        ensure!(is_once, "{option} {name}: `{name}` has two values; expected one");
-    }
-    let mut accesses = Vec::new();
-    for value in counting.map_or(0..1, |(_, range)| range.clone()) {
-        match arguments.access(&pattern, counting.is_some().then_some(value)) {
-            Ok(access) => accesses.push(access),
-            Err(error) => return Ok(refuse(arguments, &error, output)),
-        }
-    }
-    for access in &accesses {
-        arguments.warn_of_misaligned(access);
-    }
+    let question = arguments.question(pattern);
+    question.check().map_err(|error| arguments.with_option(&error))?;
+    let accesses = match question.accesses() {
+        Ok(accesses) => accesses,
+        Err(error) => return Ok(refuse(arguments, &error, output)),
+    };
+    accesses.iter().filter_map(CountedAccess::misaligned).for_each(diagnostic::note);
+    let worst = CountedAccess::worst(&accesses).context("no access")?;
+    let shown = Shown { pattern: &arguments.pattern, question: &question };
     match (&arguments.svg, arguments.format) {
         (Some(file), _) => {
-            let worst = worst(&accesses).context("no access")?;
-            Destination::new(Some(file))?.text(&arguments.drawn(worst).svg(), output)?;
+            Destination::new(Some(file))?.text(&shown.drawn(worst).svg(), output)?;
         }
         (None, Format::Json) => {
             for access in &accesses {
-                output.json(&arguments.json(access))?;
+                output.json(&shown.json(access))?;
             }
         }
         (None, Format::Text) => {
             if accesses.len() > 1 {
-                output.text(&arguments.table(&accesses))?;
+                output.text(&shown.table(&accesses))?;
             }
-            if let Some(worst) = worst(&accesses) {
-                write_drawing(output, |is_coloured| arguments.drawn(worst).text(is_coloured))?;
-            }
+            write_drawing(output, |is_coloured| shown.drawn(worst).text(is_coloured))?;
         }
     }
     Ok(Status::Done)
+}
+
+/// Whether programs call a thread of a warp or block so.
+fn names_the_lane(name: &str) -> bool {
+    let name = name.to_ascii_lowercase().replace('_', "");
+    let names = ["tid", "tidx", "thread", "threadid", "threadidx", "laneid", "laneidx", "t", "l"];
+    names.contains(&&*name)
 }
 
 /// Reports an error in the pattern.
 fn refuse(arguments: &Arguments, error: &PatternError, output: &mut Output) -> Status {
     let help = match &error.kind {
         PatternErrorKind::UnknownName(name) => {
-            Some(format!("give it one: `--let {name}=0`, or `--for {name}=0..32`"))
+            let lane = if names_the_lane(name) { "did you mean `lane`? else " } else { "" };
+            Some(format!("{lane}give it one: `--let {name}=0`, or `--for {name}=0..32`"))
         }
         _ => None,
     };
@@ -210,97 +190,68 @@ fn refuse(arguments: &Arguments, error: &PatternError, output: &mut Output) -> S
     let origin = Origin { file: "access", line: 1, column: 1 };
     let place = (error.span.start, error.span.end);
     diagnostic::in_line(&message, origin, &arguments.pattern, place);
-    output.raise(Status::Failed)
-}
-
-fn worst(accesses: &[Access]) -> Option<&Access> {
-    // Reversed, because `max_by_key` returns the last of several maxima, and the first one is wanted.
-    accesses.iter().rev().max_by_key(|access| access.costs.amount())
+    output.raise(Status::Unreadable)
 }
 
 impl Arguments {
-    /// The number of matrices, if the access is an LDSM.
-    fn matrices(&self) -> Option<u32> {
-        self.matrices.as_deref()?.parse().ok()
-    }
-
-    /// Bytes that each lane accesses; for an LDSM, a row of a matrix.
-    fn width(&self) -> Width {
-        if self.matrices.is_some() { Width::Bytes16 } else { self.bytes }
-    }
-
-    fn rules(&self) -> SharedRules {
-        SharedRules::default().merging_pairs(self.merge_pairs)
-    }
-
-    fn access(&self, pattern: &LanePattern, value: Option<i64>) -> Result<Access, PatternError> {
-        let counting = self.range.as_ref().map(|(name, _)| name.as_str());
-        let known = |name: &str| {
-            let given = self.values.iter().find(|(known, _)| known == name);
-            value.filter(|_| counting == Some(name)).or(given.map(|(_, value)| *value))
+    fn question(&self, pattern: LanePattern) -> AccessQuestion {
+        let question = AccessQuestion {
+            space: self.space,
+            width: self.bytes,
+            element: self.element,
+            values: self.values.clone(),
+            range: self.range.clone(),
+            mask: self.mask,
+            merge_pairs: self.merge_pairs,
+            ..AccessQuestion::new(pattern)
         };
-        let element = self.element.unwrap_or(self.width().bytes());
-        let mut lanes = pattern.addresses(element, &known)?;
-        let rows = |matrices: u32| LaneMask::from_bits(u32::MAX >> (32 - 8 * matrices));
-        lanes.executing = lanes.executing & self.matrices().map_or(self.mask, rows);
-        let costs = AccessCosts::of_access_by(
-            self.rules(),
-            self.space,
-            self.width(),
-            lanes.executing,
-            &lanes.addresses,
-        );
-        Ok(Access { value, lanes, costs })
+        question.matrices(self.matrices.as_deref().and_then(|matrices| matrices.parse().ok()))
     }
 
-    /// Warns of lanes with misaligned addresses, which are rounded down.
-    fn warn_of_misaligned(&self, access: &Access) {
-        let bytes = self.width().bytes();
-        let mut lanes = access.lanes.executing.lanes();
-        let address = |lane| access.lanes.addresses.of(lane);
-        if let Some(lane) = lanes.find(|lane| !address(*lane).is_multiple_of(bytes.into())) {
-            diagnostic::note(format_args!(
-                "the address {:#x} of lane {lane} is no multiple of {bytes}: rounded down, as on \
-                 SM 5.x; later GPUs report an error",
-                address(lane)
-            ));
-        }
+    /// Adds the option to an error.
+    fn with_option(&self, error: &QuestionError) -> anyhow::Error {
+        let of_name = |name: &String| {
+            let is_value = self.values.iter().any(|(known, _)| known == name);
+            format!("{} {name}", if is_value { "--let" } else { "--for" })
+        };
+        let option = match error {
+            QuestionError::Unused(name) | QuestionError::Twice(name) => of_name(name),
+            QuestionError::Element => "--element".to_owned(),
+            _ => "--merge-pairs".to_owned(),
+        };
+        anyhow!("{option}: {error}")
+    }
+}
+
+/// A question, and the text of its pattern.
+struct Shown<'a> {
+    pattern: &'a str,
+    question: &'a AccessQuestion,
+}
+
+impl<'a> Shown<'a> {
+    fn rows(&self, access: &CountedAccess) -> Vec<AccessRow> {
+        access_rows(access.space, access.width, access.rules, &access.lanes)
     }
 
-    /// Describes the access: `shared memory, 4 bytes a lane`.
-    fn accessed(&self) -> String {
-        match self.matrices() {
-            Some(1) => "LDSM of 1 matrix".to_owned(),
-            Some(matrices) => format!("LDSM of {matrices} matrices"),
-            None => {
-                let bytes = plural(self.width().bytes(), "byte");
-                format!("{} memory, {bytes} a lane", self.space.name())
-            }
-        }
-    }
-
-    fn rows(&self, access: &Access) -> Vec<AccessRow> {
-        access_rows(self.space, self.width(), self.rules(), &access.lanes)
-    }
-
-    fn drawn(&self, access: &Access) -> AccessDrawing {
-        let pattern = terminal::shown(&self.pattern);
-        let title = match self.range.as_ref().zip(access.value) {
+    fn drawn(&self, access: &CountedAccess) -> AccessDrawing {
+        let pattern = terminal::shown(self.pattern);
+        let title = match self.question.range.as_ref().zip(access.value) {
             Some(((name, _), value)) => format!("{pattern}, {name} = {value}"),
             None => pattern.into_owned(),
         };
-        let result = format!("{}: {}", self.accessed(), access_cost_text(&access.costs));
-        AccessDrawing::new(title, result, self.space, self.rows(access))
+        let result = format!("{}: {}", self.question.described(), access_cost_text(&access.costs));
+        AccessDrawing::new(title, result, access.space, self.rows(access))
     }
 
-    fn json(&self, access: &Access) -> AccessJson<'_> {
-        let Access { lanes, costs, .. } = access;
+    fn json(&self, access: &CountedAccess) -> AccessJson<'a> {
+        let CountedAccess { lanes, costs, .. } = access;
         let address = |lane| format!("{:#x}", lanes.addresses.of(lane));
         AccessJson {
-            access: &self.pattern,
+            access: self.pattern,
             value: access.value,
-            space: self.space.name(),
-            bytes: self.width().bytes(),
+            space: access.space.name(),
+            bytes: access.width.bytes(),
             lanes: lanes.executing.count(),
             addresses: lanes.executing.lanes().map(address).collect(),
             wavefronts: costs.wavefronts(),
@@ -315,7 +266,7 @@ impl Arguments {
     }
 
     /// A row for each value of the counted name, and their sum.
-    fn table(&self, accesses: &[Access]) -> String {
+    fn table(&self, accesses: &[CountedAccess]) -> String {
         let column = |heading: &str, of: fn(&AccessCosts) -> Option<u64>| {
             let costs = accesses.iter().map(|access| of(&access.costs));
             let values: Vec<_> = costs.map(|cost| cost.map_or(Value::None, Value::Count)).collect();
@@ -323,7 +274,7 @@ impl Arguments {
             is_known.then(|| (heading.to_owned(), 0, values))
         };
         let numbers = accesses.iter().map(|access| access.value.unwrap_or_default().to_string());
-        let name = self.range.as_ref().map_or(String::new(), |(name, _)| name.clone());
+        let name = self.question.range.as_ref().map_or(String::new(), |(name, _)| name.clone());
         let columns = [
             Some((name, 0, numbers.map(Value::Shown).collect())),
             column("wavefronts", AccessCosts::wavefronts),
@@ -335,12 +286,12 @@ impl Arguments {
             column("addresses", |costs| costs.constant.map(|cost| cost.amount)),
         ];
         let table = table::grid(columns.into_iter().flatten());
-        let mut text = format!("{}\n{table}", self.accessed());
+        let mut text = format!("{}\n{table}", self.question.described());
         let sum = |of: fn(&AccessCosts) -> u64| {
             accesses.iter().map(|access| of(&access.costs)).sum::<u64>()
         };
         let all = sum(AccessCosts::amount);
-        text += &match self.space {
+        text += &match self.question.space {
             Space::Shared => {
                 let conflicts = sum(|costs| costs.conflicts().unwrap_or(0));
                 format!("all: {}, {conflicts} of them bank conflicts\n\n", plural(all, "wavefront"))

@@ -9,7 +9,7 @@ use warpload_binary::lines::skip_mark;
 use warpload_replay::{Comparison, Summary, SummaryError};
 use warpload_report::{comparison_html, comparison_text};
 
-use super::destination;
+use super::destination::{self, HTML};
 use super::io::{self, Output};
 use super::name::visible;
 use super::options::{Format, Progress, positive};
@@ -72,7 +72,8 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     if arguments.top.is_some() && arguments.format == Format::Json {
         bail!("--top: JSON has all rows");
     }
-    let page = arguments.html.as_deref().map(destination::target).transpose()?;
+    let page = arguments.html.as_deref();
+    let page = page.map(|page| destination::target_as(page, HTML)).transpose()?;
     let [one, other] = [read_whole(a)?, read_whole(b)?];
     let mut comparison = Comparison::new(&one, &other)?;
     if arguments.no_demangle {
@@ -126,7 +127,8 @@ fn read_whole(path: &Path) -> anyhow::Result<Summary> {
 /// Reads a file at once, because serde_json is slower on a reader if strings are long.
 fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     let name = || io::name(path);
-    let mut input = skip_mark(io::open_text(path, Progress::Never)?).with_context(name)?;
+    let mut input =
+        skip_mark(io::open_text(path, Progress::Never, io::SUMMARY)?).with_context(name)?;
     // A device such as `/dev/zero` is refused before it is held.
     if input.fill_buf().context("cannot be read").with_context(name)?.starts_with(b"\0") {
         bail!("{}: not a summary: a zero byte; expected JSON", name());

@@ -15,7 +15,7 @@ use warpload_suite::families::{self, Answerer, CaseAnswer, FAMILIES, UnopenedTra
 use warpload_suite::program::{Program, ProgramExaminee, end_programs};
 use warpload_suite::runner::{AskError, Examinee};
 
-use super::destination::Destination;
+use super::destination::{self, Destination, Form, JSON, TEXT, XML};
 use super::io::{self, Output};
 use super::options::{Progress, number};
 use super::suite::{self, Asked, Format, Report};
@@ -36,7 +36,7 @@ use crate::trace::Input;
 /// Results are in the order of the cases, regardless of `--jobs`.
 ///
 /// Exit status: 0 if no case failed, 1 if one did or all were skipped, 2 if the program cannot be started, answers none
-/// of the first 10 questions, or a file cannot be read.
+/// of the first 10 questions, or a file cannot be read or has a line that is no case.
 #[derive(clap::Args)]
 #[command(after_help = r#"Examples:
   warpload conform --command ./my-emulator vectors/v1
@@ -109,9 +109,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = number::<u64>(0..=u64::MAX))]
     failures: Option<u64>,
 
-    /// Output format
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    /// Output format; by default the one that the name of the output says, else text
+    #[arg(long, value_enum)]
+    format: Option<Format>,
 
     /// File for the result, or `-` for standard output, the default
     #[arg(short, long, value_name = "FILE")]
@@ -147,14 +147,18 @@ pub(crate) fn execute(
     if arguments.serve {
         return serve(arguments.executor.unwrap_or(Executors::Fast), output);
     }
-    if arguments.failures.is_some() && arguments.format != Format::Text {
+    const FORMS: [(Format, Form); 3] =
+        [(Format::Text, TEXT), (Format::Json, JSON), (Format::Junit, XML)];
+    let format = destination::format_of(arguments.format, arguments.output.as_deref(), &FORMS)?;
+    let format = format.unwrap_or_default();
+    if arguments.failures.is_some() && format != Format::Text {
         bail!("--failures: JSON and JUnit XML have all failures");
     }
     let command = arguments.command.as_deref();
     let program = command.map(|command| program(command, arguments.timeout)).transpose()?;
     inputs::remember_named(program.iter().flat_map(Program::files));
     let to = Destination::new(arguments.output.as_deref())?;
-    let to = to.pieces(arguments.format.escapes())?;
+    let to = to.pieces(format.escapes())?;
     let reason = "--skip-decisions: no public source decides";
     let choice = CaseChoice {
         families: arguments.family,
@@ -166,7 +170,7 @@ pub(crate) fn execute(
     let name = program.as_ref().map_or("warpload", Program::name);
     let asked = Asked::new(progress, name);
     let most = arguments.failures.unwrap_or(20);
-    let report = Report::new(arguments.format, most, to, output, &asked);
+    let report = Report::new(format, most, to, output, &asked);
     let (jobs, paths) = (arguments.jobs, &arguments.suite);
     let Some(program) = &program else {
         let executors: &[Executor] = match arguments.executor {
@@ -239,7 +243,7 @@ fn examine<E: Examinee>(
     }
     let has_checked = counts.failed == 0 && counts.passed > 0;
     let status = status.max(if has_checked { Status::Done } else { Status::Failed });
-    report.raise(status);
+    let status = report.raise(status);
     report.finish()?;
     Ok(status)
 }

@@ -18,6 +18,85 @@ use super::terminal::{Escapes, Shown};
 pub(crate) type OutputTarget = output::OutputTarget<'static>;
 pub(crate) type OutputFile = output::OutputFile<'static>;
 
+/// The format of an output, with the suffixes of names that stand for it, the usual one first.
+#[derive(Clone, Copy)]
+pub(crate) struct Form {
+    name: &'static str,
+    suffixes: &'static [&'static str],
+}
+
+const fn form(name: &'static str, suffixes: &'static [&'static str]) -> Form {
+    Form { name, suffixes }
+}
+
+pub(crate) const CSV: Form = form("CSV", &["csv"]);
+pub(crate) const HTML: Form = form("HTML", &["html", "htm"]);
+pub(crate) const JSON: Form = form("JSON", &["json", "jsonl", "ndjson"]);
+pub(crate) const PARQUET: Form = form("Parquet", &["parquet"]);
+pub(crate) const SVG: Form = form("SVG", &["svg"]);
+pub(crate) const TEXT: Form = form("text", &["txt"]);
+pub(crate) const TRACE: Form = form("a binary trace", &["wlt"]);
+pub(crate) const XML: Form = form("XML", &["xml"]);
+
+/// The formats of which a name is not taken for another one.
+const FORMS: [Form; 11] = [
+    CSV,
+    HTML,
+    JSON,
+    PARQUET,
+    SVG,
+    TRACE,
+    XML,
+    form("PNG", &["png"]),
+    form("JPEG", &["jpg", "jpeg"]),
+    form("PDF", &["pdf"]),
+    form("ZIP", &["zip"]),
+];
+
+fn has_suffix(form: Form, path: &Path) -> bool {
+    let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
+    form.suffixes.iter().any(|known| known.eq_ignore_ascii_case(suffix))
+}
+
+/// Checks that the name of an output does not stand for another format.
+pub(crate) fn check_name(path: &Path, form: Form) -> anyhow::Result<()> {
+    let other = FORMS.into_iter().find(|other| has_suffix(*other, path) && !has_suffix(form, path));
+    let Some(other) = other else { return Ok(()) };
+    let expected = match form.suffixes {
+        ["txt"] if other.name == HTML.name => "`--html FILE` writes a page".to_owned(),
+        suffixes => format!("expected a name that ends in .{}", suffixes.join(" or .")),
+    };
+    anyhow::bail!(
+        "{}: the output is {}, and the name says {}; {expected}",
+        path.display(),
+        form.name,
+        other.name
+    )
+}
+
+/// Checks a file as [`target`] does, and its name.
+pub(crate) fn target_as(path: &Path, form: Form) -> anyhow::Result<OutputTarget> {
+    let target = target(path)?;
+    check_name(path, form)?;
+    Ok(target)
+}
+
+/// The format of an output: the one that was asked for, else by its name, else the first one.
+pub(crate) fn format_of<F: Copy + PartialEq>(
+    asked: Option<F>,
+    path: Option<&Path>,
+    forms: &[(F, Form)],
+) -> anyhow::Result<Option<F>> {
+    let path = path.filter(|path| !io::is_stdin(path));
+    let by_name = path.and_then(|path| forms.iter().find(|(_, form)| has_suffix(*form, path)));
+    let format = asked.or(by_name.or(forms.first()).map(|(format, _)| *format));
+    let known = forms.iter().find(|(known, _)| Some(*known) == format);
+    if let Some((path, (_, form))) = path.zip(known) {
+        check_name(path, *form)?;
+    }
+    Ok(format)
+}
+
 /// Checks that a file can be written: it is not a folder, read-only or one of the inputs.
 pub(crate) fn target(path: &Path) -> anyhow::Result<OutputTarget> {
     // If standard output is closed, its descriptor leads to some other file.

@@ -2,22 +2,23 @@
 
 use warpload::encoding::control::{Bundle, Control};
 use warpload::encoding::{
-    Decoded, Expected, Instruction, LoadDestination, LoadSize, MachineWord, NotExecutable,
-    ParseErrorKind, ParsedLine, Sm, parse_control_prefix, parse_line, parse_line_like,
+    Expected, Instruction, LoadDestination, LoadSize, MachineWord, NotExecutable, ParseErrorKind,
+    ParsedLine, Sm, parse_control_prefix, parse_line, parse_line_like,
 };
 use warpload::explain::certain_fault;
 use warpload::load::{AnyRegister, WarpFault};
+use warpload_binary::word::{NotALoad, ptx_opcode, read_load_word};
 
 use super::diagnostic::{self, Message, MessageLevel, Origin};
 use super::io::Output;
 use super::options::Format;
-use super::word::{ERROR, each_given, is_argument, read_word};
+use super::word::{ERROR, each_given, is_argument, is_stdin, refuse, unquoted, with_option};
 use crate::process::Status;
 
 /// Assemble text to words
 ///
 /// Writes one hexadecimal word a line. Empty lines of standard input, and lines with only a comment, are skipped. A
-/// line with an error is written as `error`, and the exit status is 1. A load that is known to fault when executed is
+/// line with an error is written as `error`, and the exit status is 2. A load that is known to fault when executed is
 /// assembled, with a warning.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -28,7 +29,7 @@ Examples:
   warpload encode --sm 80 --like 0x000ea2000c1e1d000000000402047981 'LDG.E.128 R8, [R2.64]'
   warpload encode --bundle 'LD R0, [R2] &wr=0 ?W2G' 'LD R1, [R2+4] &wr=1 &req={0}'")]
 pub(crate) struct Arguments {
-    /// Instructions, one an argument; without any, or with `-`, lines of standard input
+    /// Instructions, each quoted, or one without quotes; without any, or with `-`, lines of standard input
     text: Vec<String>,
 
     /// Write whole bundles: a control word, then three instruction words
@@ -74,8 +75,10 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         );
     }
     let like = arguments.like.as_deref().map(|word| like(word, sm)).transpose()?;
+    let given = unquoted(arguments.text);
     let mut batch = Batch {
         bundle: arguments.bundle,
+        is_one: given.len() == 1 && !is_stdin(&given),
         sm,
         // Bundles and the word of `--like` determine the SM, too.
         is_sm_certain: arguments.sm.is_some() || arguments.bundle || like.is_some(),
@@ -84,13 +87,13 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         instructions: Vec::new(),
         status: Status::Done,
     };
-    each_given(&arguments.text, |origin, text| {
+    each_given(&given, |origin, text| {
         match text {
             // A line may be a comment, but an argument should be an instruction.
             Ok(text) if is_comment(text) && !is_argument(origin) => {}
             Ok(text) => batch.line(origin, text, output)?,
             Err(error) => {
-                output.fail(Status::Failed, format_args!("{}: {error}", origin.file))?;
+                output.fail(Status::Unreadable, format_args!("{}: {error}", origin.file))?;
                 batch.error(None, output)?;
             }
         }
@@ -102,6 +105,8 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
 
 struct Batch {
     bundle: bool,
+    /// Whether there is only one text, so that no placeholder is needed to keep lines of output and texts together.
+    is_one: bool,
     sm: Sm,
     /// Whether the SM was given or can be inferred, or has been noted already.
     is_sm_certain: bool,
@@ -114,17 +119,15 @@ struct Batch {
 
 impl Batch {
     fn line(&mut self, origin: Origin<'_>, text: &str, output: &mut Output) -> anyhow::Result<()> {
-        let parsed = match &self.like {
-            Some(like) => parse_line_like(text, like),
-            None => parse_line(text, self.sm),
+        let parsed = match (ptx_opcode(text), &self.like) {
+            (Some(opcode), _) => Err(NotALoad::Ptx { opcode: opcode.to_owned() }),
+            (None, Some(like)) => parse_line_like(text, like).map_err(NotALoad::Text),
+            (None, None) => parse_line(text, self.sm).map_err(NotALoad::Text),
         };
         let ParsedLine { instruction: load, control, alias, chosen, .. } = match parsed {
             Ok(parsed) => parsed,
             Err(error) => {
-                output.raise(Status::Failed);
-                // Flushed, so that on a terminal the message follows the output of the lines before it.
-                output.flush()?;
-                diagnostic::parse_error(origin, text, &error, self.sm);
+                refuse(&error, origin, text, Some(self.sm), output)?;
                 return Ok(self.error(Some(text), output)?);
             }
         };
@@ -184,11 +187,11 @@ impl Batch {
         Ok(())
     }
 
-    /// Writes `error` in place of a word.
+    /// Writes `error` in place of a word of several.
     fn error(&mut self, text: Option<&str>, output: &mut Output) -> std::io::Result<()> {
-        self.status = output.raise(Status::Failed);
+        self.status = output.raise(Status::Unreadable);
         match self.format {
-            _ if self.bundle => Ok(()),
+            _ if self.bundle || self.is_one => Ok(()),
             Format::Text => output.line(ERROR),
             Format::Json => output.json(&EncodedJson { text, word: None }),
         }
@@ -216,14 +219,8 @@ impl Batch {
 
 /// Parses the word of `--like`.
 fn like(word: &str, sm: Sm) -> anyhow::Result<Instruction> {
-    let word = read_word(word, Some(sm)).map_err(|error| anyhow::anyhow!("--like: {error}"))?;
-    match Instruction::decode(word, sm) {
-        Decoded::Load(load) => Ok(load),
-        Decoded::Illegal(refusal) => {
-            anyhow::bail!("--like: {word} is refused, as by nvdisasm: {refusal}")
-        }
-        Decoded::Other => anyhow::bail!("--like: {word} is no load of SM {sm}"),
-    }
+    let load = read_load_word(word, Some(sm));
+    load.map_err(|error| anyhow::anyhow!("--like: {}", with_option(&error)))
 }
 
 fn warn(origin: Origin<'_>, text: &str, place: (usize, usize), title: &str, help: &str) {

@@ -9,15 +9,16 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use anyhow::Context;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::ValueEnum;
 use indicatif::ProgressBar;
 
+use crate::destination::{self, Form, JSON, PARQUET};
 use crate::io::{self, Output};
 use crate::options::{Progress, positive};
 use crate::process::Status;
+use crate::replay;
 use crate::terminal::Escapes;
 use crate::trace::{self, Input};
-use crate::{destination, replay};
 use warpload_trace::{BinaryTrace, ExportError, export_jsonl};
 
 /// Write every memory instruction of a trace for other tools
@@ -26,18 +27,17 @@ use warpload_trace::{BinaryTrace, ExportError, export_jsonl};
 /// JSON for the trace, one for each kernel, and one for each memory instruction with the addresses of its lanes;
 /// `import` reads it back. The output appears under its name when it is complete.
 #[derive(clap::Args)]
-#[command(after_help = examples())]
+#[command(after_help = "\
+Examples:
+  warpload export app.wlt -o app.jsonl
+  warpload export kernelslist.g -o - | head")]
 pub(crate) struct Arguments {
     /// The trace
     trace: PathBuf,
 
-    /// Output format
-    #[arg(
-        long,
-        default_value = "jsonl",
-        value_parser = PossibleValuesParser::new(forms()).map(|name| Form::named(&name))
-    )]
-    format: Form,
+    /// Output format; by default the one that the name of the output says, else jsonl
+    #[arg(long, value_enum)]
+    format: Option<Format>,
 
     /// File to write, or `-` for standard output
     #[arg(short, long, value_name = "FILE")]
@@ -48,40 +48,13 @@ pub(crate) struct Arguments {
     threads: Option<usize>,
 }
 
-#[derive(Clone, Copy)]
-enum Form {
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Lines of JSON
+    #[value(alias = "json")]
     Jsonl,
+    /// A table: a row for each access, with its addresses and costs; only in the build of `arrow/`
     Parquet,
-}
-
-const PARQUET: &str = "parquet";
-
-impl Form {
-    fn named(name: &str) -> Self {
-        if name == PARQUET { Self::Parquet } else { Self::Jsonl }
-    }
-}
-
-/// The formats. A format that this build lacks is accepted but not shown, so that the error can say how to build the
-/// command with it.
-fn forms() -> [PossibleValue; 2] {
-    let table = "A table: a row for each access, with its addresses and costs";
-    [
-        PossibleValue::new("jsonl").alias("json").help("Lines of JSON"),
-        PossibleValue::new(PARQUET).help(table).hide(PARQUET_WRITER.get().is_none()),
-    ]
-}
-
-fn examples() -> String {
-    let mut examples = "\
-Examples:
-  warpload export app.wlt --format jsonl -o app.jsonl
-  warpload export kernelslist.g --format jsonl -o - | head"
-        .to_owned();
-    if PARQUET_WRITER.get().is_some() {
-        examples += "\n  warpload export app.wlt --format parquet -o app.parquet";
-    }
-    examples
 }
 
 /// A format's writer.
@@ -105,9 +78,10 @@ pub(crate) fn execute(
 ) -> anyhow::Result<Status> {
     let Arguments { trace: from, format, output: to, threads } = arguments;
     let threads = trace::threads(threads);
-    let writer = match format {
-        Form::Jsonl => Writer::Jsonl,
-        Form::Parquet => {
+    const FORMS: [(Format, Form); 2] = [(Format::Jsonl, JSON), (Format::Parquet, PARQUET)];
+    let writer = match destination::format_of(format, Some(&to), &FORMS)?.unwrap_or(Format::Jsonl) {
+        Format::Jsonl => Writer::Jsonl,
+        Format::Parquet => {
             let threads = NonZero::new(threads).unwrap_or(NonZero::<usize>::MIN);
             Writer::Parquet(parquet_writer()?, threads)
         }
@@ -234,8 +208,8 @@ pub fn set_parquet(write: WriteParquet) {
 /// Says how to build the command with Parquet, if this build lacks it.
 pub(crate) fn parquet_writer() -> anyhow::Result<WriteParquet> {
     PARQUET_WRITER.get().copied().context(
-        "this build of warpload does not write Parquet; `cargo install --path arrow --features command` \
-         in its sources builds one that does",
+        "this build of warpload does not write Parquet; in Python `polars.DataFrame(trace).write_parquet(FILE)` does, \
+         and so does the command that `cargo install --path arrow --features command` builds in its sources",
     )
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 
-use super::destination;
+use super::destination::{self, TRACE};
 use super::io::{self, Output};
 use super::options::{Progress, positive};
 use super::trace::Input;
@@ -54,7 +54,7 @@ pub(crate) fn execute(
     if io::is_stdin(&to) {
         bail!("a binary trace is written from both ends; expected a file, not `-`");
     }
-    let file = destination::target(&to)?.create()?;
+    let file = destination::target_as(&to, TRACE)?.create()?;
     input.import_into(&file, &options, progress)?;
     destination::persist(file, output)?;
     Ok(Status::Done)

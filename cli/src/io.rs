@@ -197,28 +197,66 @@ pub(crate) fn read_all(input: impl Read, is_regular: bool) -> anyhow::Result<Vec
     Ok(bytes)
 }
 
-/// Opens a text as [`open`] does; refuses a file of another kind. Errors name the file.
-pub(crate) fn open_text(path: &Path, progress: Progress) -> anyhow::Result<Box<dyn BufRead>> {
-    expect_text(path, open(path, progress).with_context(|| name(path))?)
+/// A text that a command reads.
+#[derive(Clone, Copy)]
+pub(crate) struct Expected {
+    /// Its name with an article.
+    name: &'static str,
+    kinds: &'static [FileKind],
 }
 
-/// Checks that an input is a text. Errors name the file.
-pub(crate) fn expect_text<R: BufRead>(path: &Path, mut input: R) -> anyhow::Result<R> {
+pub(crate) const CASES: Expected =
+    Expected { name: "a suite or test vectors", kinds: &[FileKind::Cases] };
+pub(crate) const INSTRUCTIONS: Expected =
+    Expected { name: "lines of words or instructions", kinds: &[] };
+pub(crate) const PTX: Expected = Expected { name: "PTX", kinds: &[FileKind::Ptx] };
+pub(crate) const SUMMARY: Expected = Expected {
+    name: "the summary of a replay",
+    kinds: &[FileKind::Summary, FileKind::ShardSummary],
+};
+
+/// Opens a text as [`open`] does; refuses a file of another kind. Errors name the file.
+pub(crate) fn open_text(
+    path: &Path,
+    progress: Progress,
+    expected: Expected,
+) -> anyhow::Result<Box<dyn BufRead>> {
+    expect_text(path, open(path, progress).with_context(|| name(path))?, expected)
+}
+
+/// Checks that an input can be the expected text. Errors name the file.
+pub(crate) fn expect_text<R: BufRead>(
+    path: &Path,
+    mut input: R,
+    expected: Expected,
+) -> anyhow::Result<R> {
     let failed = || name(path);
-    match FileKind::detect(input.fill_buf().context("cannot be read").with_context(failed)?) {
-        Some(kind) => Err(anyhow::anyhow!("{kind}").context(name(path))),
-        None => Ok(input),
+    match FileKind::recognize(input.fill_buf().context("cannot be read").with_context(failed)?) {
+        Some(kind) if !expected.kinds.contains(&kind) => {
+            Err(anyhow::anyhow!(kind.instead_of(expected.name)).context(name(path)))
+        }
+        _ => Ok(input),
     }
 }
 
-/// Calls a function with each line that is not blank and its number. A line that is not UTF-8 is passed on as an error.
-/// Other errors end the reading, and name the file.
+/// Calls a function with each line of cases that is not blank and its number. A line that is not UTF-8 is passed on as
+/// an error. Other errors end the reading, and name the file.
 pub(crate) fn each_line(
+    path: &Path,
+    progress: Progress,
+    each: impl FnMut(u64, Result<&str, LineError>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    each_line_of(CASES, path, progress, each)
+}
+
+/// Calls a function with each line of a text as [`each_line`] does.
+pub(crate) fn each_line_of(
+    expected: Expected,
     path: &Path,
     progress: Progress,
     mut each: impl FnMut(u64, Result<&str, LineError>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let mut lines = Lines::new(open_text(path, progress)?);
+    let mut lines = Lines::new(open_text(path, progress, expected)?);
     while let Some(line) = lines.next_line() {
         match line {
             Ok(line) if line.text.trim().is_empty() => {}

@@ -43,8 +43,8 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::Write as _;
 
-use clap::error::ContextValue;
-use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use self::io::Output;
 use self::options::{Color, Progress};
@@ -112,8 +112,8 @@ Examples:
   warpload ptx check kernel.ptx                 which loads of a PTX module are legal
   warpload tmem map 16x256b x4                  which thread gets which cell of Tensor Memory
 
-`-` is standard input. Exit status: 0 done, 1 a check failed or nothing was found, 2 wrong
-use, or an input or output that fails.";
+`-` is standard input. Exit status: 0 done, 1 a finding, such as a failed check, 2 a mistake in
+arguments or input, or an input or output that fails.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -156,8 +156,8 @@ pub fn stdout_is_closed() {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ended {
-    /// The exit status: 0 done; 1 the answer is negative, or the requested item does not exist; 2 wrong use, or an
-    /// input or output failed.
+    /// The exit status: 0 done; 1 a finding, such as a failed check; 2 a mistake in arguments or input, or an input or
+    /// output failed.
     pub status: u8,
     /// Whether the system refused something. Trying again may succeed.
     pub is_system_error: bool,
@@ -180,7 +180,9 @@ pub fn run_to_end(arguments: impl IntoIterator<Item = OsString>) -> Ended {
     // The short form that other tools have; here a format has a name.
     let options = arguments.iter_mut().take_while(|word| *word != "--");
     options.filter(|word| *word == "--json").for_each(|word| *word = "--format=json".into());
-    let (status, is_system_error) = match Arguments::try_parse_from(&arguments) {
+    let parsed = command().try_get_matches_from(&arguments);
+    let parsed = parsed.and_then(|matches| Arguments::from_arg_matches(&matches));
+    let (status, is_system_error) = match parsed {
         Ok(mut arguments) => {
             arguments.color.set();
             diagnostic::be_quiet(arguments.quiet);
@@ -196,10 +198,54 @@ pub fn run_to_end(arguments: impl IntoIterator<Item = OsString>) -> Ended {
             let color = words.iter().find_map(|word| word.strip_prefix("--color=")).or(after);
             let color = color.and_then(|color| Color::from_str(color, false).ok());
             color.unwrap_or_default().set();
-            (usage(&error), false)
+            (usage(&meant(error, &words)), false)
         }
     };
     Ended { status: status as u8, is_system_error }
+}
+
+/// The command's options and subcommands. A number below 0 is the value of its option, which says what it expects.
+fn command() -> clap::Command {
+    fn with_negative_numbers(command: clap::Command) -> clap::Command {
+        let lenient = |arg: clap::Arg| match arg.get_action().takes_values() && !arg.is_positional()
+        {
+            true => arg.allow_negative_numbers(true),
+            false => arg,
+        };
+        command.mut_args(lenient).mut_subcommands(with_negative_numbers)
+    }
+    with_negative_numbers(Arguments::command())
+}
+
+/// Says of an unknown option that it is meant as a positional argument, if there is one of this name.
+fn meant(mut error: clap::Error, words: &[&str]) -> clap::Error {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return error;
+    }
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
+        return error;
+    };
+    let option = option.trim_start_matches('-').to_owned();
+    if option.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        // Only a file whose name begins with hyphens would be passed after `--`.
+        error.remove(ContextKind::Suggested);
+    }
+    let mut command = command();
+    let mut path = String::from("warpload");
+    for word in words.iter().skip(1) {
+        if let Some(subcommand) = command.find_subcommand(word) {
+            path = format!("{path} {}", subcommand.get_name());
+            command = subcommand.clone();
+        }
+    }
+    let mut positionals = command.get_positionals();
+    if let Some(positional) = positionals.find(|positional| positional.get_id() == &*option) {
+        let value = positional.get_id().as_str().to_uppercase();
+        let tip = format!("the {option} has no option: `{path} {value}`");
+        error.remove(ContextKind::SuggestedArg);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
 }
 
 /// Executes the command, and reports errors. The flag says whether the system caused the error.
@@ -284,8 +330,8 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status>
         Command::Tmem(command) => tmem::execute(command, output),
         Command::Images(command) => decode::images::execute(command, arguments.progress, output),
         Command::Stats(command) => decode::stats::execute(command, arguments.progress, output),
-        Command::Completions(command) => manual::completions(command, Arguments::command(), output),
-        Command::Man(command) => manual::man(command, Arguments::command(), output),
+        Command::Completions(command) => manual::completions(command, self::command(), output),
+        Command::Man(command) => manual::man(command, self::command(), output),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 use warpload_replay::{MergeError, Summary};
 
 use super::compare;
@@ -34,20 +34,20 @@ pub(crate) struct Arguments {
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
     let Arguments { summary: paths, output: to, shape } = arguments;
-    shape.check()?;
+    let format = shape.format(to.as_deref())?;
     let targets = shape.targets(to.as_deref())?;
     let summaries = paths.iter().map(|path| compare::read(path));
     let summaries = summaries.collect::<anyhow::Result<_>>()?;
     let merged = Summary::merge(summaries).map_err(|error| anyhow!(named(&error, &paths)))?;
     // One shard may have none of the selected accesses. If the whole has none, it is an error, as in `replay`.
     if let Some(nothing) = merged.nothing_selected() {
-        return Ok(output.fail(Status::Failed, nothing)?);
+        bail!("{nothing}");
     }
     let title = match &paths[..] {
         [path] => io::name(path).to_string(),
         paths => format!("{} summaries", paths.len()),
     };
-    shape.write(&merged, (&title, ""), targets, output)
+    shape.write(&merged, format, (&title, ""), targets, output)
 }
 
 /// Prefixes the error with the name of the summary's file.

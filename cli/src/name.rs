@@ -4,13 +4,9 @@
 use std::fmt::{self, Display, Formatter};
 use std::ops::Deref;
 
+pub(crate) use warpload_report::plural;
 pub(crate) use warpload_report::text_table::cell;
 pub(crate) use warpload_suite::text::{escape, is_invisible, visible};
-
-/// The count with its noun: `1 load`, `2 loads`.
-pub(crate) fn plural<N: Display + PartialEq + From<u8>>(count: N, one: &str) -> String {
-    format!("{count} {one}{}", if count == N::from(1) { "" } else { "s" })
-}
 
 /// The name of a file. As the context of an error it also tells which file the error is about.
 #[derive(Clone, Debug)]

@@ -84,15 +84,32 @@ pub(crate) fn number<T: TryFrom<u64>>(
     range: RangeInclusive<u64>,
 ) -> impl Fn(&str) -> Result<T, String> + Clone {
     move |text| {
-        let number = parse_number(text).filter(|number| range.contains(number));
-        number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| {
+        let number = parse_number(text);
+        let fitting = number.filter(|number| range.contains(number));
+        fitting.and_then(|number| T::try_from(number).ok()).ok_or_else(|| {
             let expected = match (range.start(), range.end()) {
-                (0, &u64::MAX) => "a number".to_owned(),
-                (1, &u64::MAX) => "a number above 0".to_owned(),
-                (0, 0xffff_ffff) => "a number of 32 bits".to_owned(),
+                (0, &u64::MAX) if number.is_none() && !text.starts_with('-') => {
+                    "a number".to_owned()
+                }
+                (first, &u64::MAX) => format!("a number of at least {first}"),
                 (first, last) => format!("a number from {first} to {last}"),
             };
-            format!("expected {expected}, decimal or hexadecimal with 0x")
+            let digits = text.strip_prefix('-').unwrap_or(text);
+            let is_number =
+                |digits: &str| !digits.is_empty() && digits.bytes().all(|d| d.is_ascii_digit());
+            let wrong = match number {
+                Some(number) if number < *range.start() => "too small; ",
+                Some(_) => "too large; ",
+                None if is_number(text) => "too large; ",
+                None if is_number(digits) => "too small; ",
+                None => return format!("expected {expected}, decimal or hexadecimal with 0x"),
+            };
+            match (wrong, range.end()) {
+                ("too large; ", &u64::MAX) => {
+                    format!("too large; expected a number of at most {}", u64::MAX)
+                }
+                _ => format!("{wrong}expected {expected}"),
+            }
         })
     }
 }
@@ -114,12 +131,21 @@ mod tests {
     #[test]
     fn numbers_have_no_signs() {
         assert_eq!(["4", "0x10"].map(positive), [Ok(4), Ok(16)]);
-        for text in ["+4", "0", "-4", "0x0", ""] {
-            let error = "expected a number above 0, decimal or hexadecimal with 0x".to_owned();
-            assert_eq!(positive(text), Err(error), "{text}");
+        for (text, wrong) in [
+            ("+4", "expected a number of at least 1, decimal or hexadecimal with 0x"),
+            ("", "expected a number of at least 1, decimal or hexadecimal with 0x"),
+            ("0", "too small; expected a number of at least 1"),
+            ("0x0", "too small; expected a number of at least 1"),
+            ("-4", "too small; expected a number of at least 1"),
+            (
+                "99999999999999999999",
+                "too large; expected a number of at most 18446744073709551615",
+            ),
+        ] {
+            assert_eq!(positive(text), Err(wrong.to_owned()), "{text}");
         }
         assert_eq!(number::<u8>(0..=255)("0xff"), Ok(255));
-        let error = "expected a number from 2 to 3, decimal or hexadecimal with 0x".to_owned();
-        assert_eq!(["0x1", "4"].map(number::<u32>(2..=3)), [Err(error.clone()), Err(error)]);
+        let error = |wrong| Err(format!("too {wrong}; expected a number from 2 to 3"));
+        assert_eq!(["0x1", "4"].map(number::<u32>(2..=3)), [error("small"), error("large")]);
     }
 }

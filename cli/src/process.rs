@@ -1,11 +1,12 @@
-//! The exit status of the command.
+//! [`Status`], the exit status of the command. docs/book/commands.md has the same table.
 
-/// The exit status of a command that did its work.
+/// The exit status. Of several inputs the highest counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Status {
+    /// The answer is there.
     Done,
-    /// The answer is negative, or the requested item does not exist.
+    /// A finding: what was asked about is refused, faults, differs or fails.
     Failed,
-    /// Wrong use, or an input or output failed. Already reported.
+    /// A mistake in arguments or input, or an input or output that fails. Already reported.
     Unreadable,
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::{ArgAction, ValueEnum};
 
-use crate::destination::{self, Destination, OutputTarget};
+use crate::destination::{self, CSV, Destination, Form, HTML, JSON, OutputTarget, TEXT};
 use crate::diagnostic;
 use crate::io::{self, Output};
 use crate::options::{Progress, positive};
@@ -73,9 +73,9 @@ pub(crate) const OUTPUT: &str = "Output";
 /// How a summary is shown.
 #[derive(clap::Args)]
 pub(crate) struct Shape {
-    /// Output format
-    #[arg(long, value_enum, default_value_t, hide_default_value = true, help_heading = OUTPUT)]
-    format: Format,
+    /// Output format; by default the one that the name of the output says, else text
+    #[arg(long, value_enum, help_heading = OUTPUT)]
+    format: Option<Format>,
 
     /// Order of the tables in text and CSV
     #[arg(long, value_enum, value_name = "KEY", help_heading = OUTPUT)]
@@ -94,9 +94,8 @@ pub(crate) struct Shape {
     html: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Format {
-    #[default]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
     Text,
     /// One object
     Json,
@@ -105,15 +104,18 @@ enum Format {
 }
 
 impl Shape {
-    /// Checks the options against each other.
-    pub(crate) fn check(&self) -> anyhow::Result<()> {
+    /// Checks the options against each other and the names of outputs. Returns the format.
+    pub(crate) fn format(&self, output: Option<&Path>) -> anyhow::Result<Format> {
+        const FORMS: [(Format, Form); 3] =
+            [(Format::Text, TEXT), (Format::Json, JSON), (Format::Csv, CSV)];
+        let format = destination::format_of(self.format, output, &FORMS)?.unwrap_or(Format::Text);
         if self.html.as_deref().is_some_and(io::is_stdin) {
             bail!("the summary goes to standard output; expected a file for the page, not `-`");
         }
-        if (self.sort.is_some() || self.top.is_some()) && self.format == Format::Json {
+        if (self.sort.is_some() || self.top.is_some()) && format == Format::Json {
             bail!("`--sort` and `--top`: JSON has all rows, in their order");
         }
-        Ok(())
+        Ok(format)
     }
 
     /// Checks the places of the result and of the page.
@@ -121,7 +123,8 @@ impl Shape {
         &self,
         output: Option<&Path>,
     ) -> anyhow::Result<(Destination, Option<OutputTarget>)> {
-        let page = self.html.as_deref().map(destination::target).transpose()?;
+        let page =
+            self.html.as_deref().map(|page| destination::target_as(page, HTML)).transpose()?;
         let to = Destination::new(output)?;
         if let Some(page) = &page
             && to.is_same_file(page)
@@ -138,6 +141,7 @@ impl Shape {
     pub(crate) fn write(
         &self,
         summary: &Summary,
+        format: Format,
         (title, data): (&str, &str),
         (to, page): (Destination, Option<OutputTarget>),
         output: &mut Output,
@@ -151,7 +155,7 @@ impl Shape {
             target.write(html(&page.title(title).data(data)).as_bytes())?;
         }
         let rows = TableRows { order: self.sort.unwrap_or_default(), most: self.top };
-        match self.format {
+        match format {
             Format::Json => to.json(summary, output)?,
             Format::Csv => {
                 to.write(Escapes::Text, output, |to| replay_csv(summary, rows, to))?;
@@ -172,7 +176,7 @@ pub(crate) fn execute(
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     let Arguments { trace: path, shard, request, shape, .. } = &arguments;
-    shape.check()?;
+    let format = shape.format(arguments.output.as_deref())?;
     let threads = trace::threads(request.threads.map(NonZero::get));
     replaying::check_stdin(request, path)?;
     // Checks that fail at once come before the import, which can take long; a binary trace in a file opens at once.
@@ -191,11 +195,11 @@ pub(crate) fn execute(
     let summary = summary.map_err(with_hint).with_context(|| io::name(path))?;
     bar.finish();
     if let Some(nothing) = NothingSelected::find(&summary, &trace, &options) {
-        return Ok(output.fail(Status::Failed, nothing)?);
+        bail!("{nothing}");
     }
     let title = path.file_name().unwrap_or_default().to_string_lossy();
     let data = request.data_in_words();
-    let status = shape.write(&summary, (&title, &data), targets, output)?;
+    let status = shape.write(&summary, format, (&title, &data), targets, output)?;
     for remark in ReplayRemark::all(&summary, &options) {
         output.flush()?;
         diagnostic::note(remark);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use warpload::memory::{Allocation, ConstantBank};
+use warpload_binary::file_kind::FileKind;
 use warpload_replay::Summary;
 use warpload_report::{TableRows, replay_text};
 use warpload_suite::image::ImageLayout;
@@ -78,11 +79,15 @@ pub(crate) fn execute(
 ) -> anyhow::Result<Status> {
     let path = &arguments.file;
     let input = Input::new(path)?;
-    if input.is_summary() {
-        return show_summary(&compare::parse(&input.text()?, path)?, arguments.format, output);
-    }
-    if input.is_manifest() {
-        return show_image(&input.manifest()?.layout()?, arguments.format, output);
+    match input.kind() {
+        Some(FileKind::Summary | FileKind::ShardSummary) => {
+            return show_summary(&compare::parse(&input.text()?, path)?, arguments.format, output);
+        }
+        Some(FileKind::Manifest) => {
+            return show_image(&input.manifest()?.layout()?, arguments.format, output);
+        }
+        // Others are binary traces, or refused like what is no trace.
+        _ => {}
     }
     let kind = if input.is_binary() { "binary trace by" } else { "text trace, read by" };
     let trace = input.open(progress, trace::threads(None))?;
@@ -90,6 +95,9 @@ pub(crate) fn execute(
 }
 
 fn show_summary(summary: &Summary, format: Format, output: &mut Output) -> anyhow::Result<Status> {
+    if let Some(shard) = &summary.shard {
+        output.note(format_args!("the summary of {shard}; `warpload merge` adds the others"))?;
+    }
     match format {
         Format::Text => {
             let text = replay_text(&summary.by_kernel(), TableRows::default(), "");

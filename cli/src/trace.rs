@@ -152,6 +152,9 @@ pub(crate) fn open_machine(manifest: &Path) -> anyhow::Result<Machine> {
     if system::is_named_pipe(manifest) {
         bail!("{}: is a named pipe; expected a file", io::name(manifest));
     }
+    if manifest.is_dir() {
+        bail!("{}: is a folder; expected a file", io::name(manifest));
+    }
     let opened = |path: &Path, file: &File| {
         if let Ok(metadata) = file.metadata() {
             inputs::remember(path, &metadata);

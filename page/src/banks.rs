@@ -5,7 +5,7 @@ use warpload::lane::LaneMask;
 use warpload::load::LaneAddresses;
 use warpload::memory::{Space, Width};
 use warpload::text::parse_number;
-use warpload_replay::{AccessCosts, LanePattern, PatternError, PatternErrorKind, SharedRules};
+use warpload_replay::{AccessQuestion, CountedAccess, LanePattern, PatternError, PatternErrorKind};
 use warpload_report::{AccessDrawing, AccessRow, access_cost_text, access_rows};
 
 use crate::problem::Problem;
@@ -76,40 +76,18 @@ pub fn banks(fields: &BanksFields) -> Access {
     drawn(fields).unwrap_or_else(|problem| Access { problems: vec![problem], ..Access::default() })
 }
 
-/// An access with its cost.
-pub(crate) struct Counted {
-    pub(crate) space: Space,
-    pub(crate) width: Width,
-    pub(crate) rules: SharedRules,
-    pub(crate) lanes: LaneAddresses,
-    pub(crate) costs: AccessCosts,
-}
-
-impl Counted {
-    pub(crate) fn new(
-        space: Space,
-        width: Width,
-        rules: SharedRules,
-        lanes: LaneAddresses,
-    ) -> Self {
-        let LaneAddresses { executing, addresses, .. } = &lanes;
-        let costs = AccessCosts::of_access_by(rules, space, width, *executing, addresses);
-        Self { space, width, rules, lanes, costs }
-    }
-
-    /// Draws the access. `accessed` is its description in the result.
-    pub(crate) fn answer(&self, title: String, accessed: &str) -> Access {
-        let result = format!("{accessed}: {}", access_cost_text(&self.costs));
-        let rows = access_rows(self.space, self.width, self.rules, &self.lanes);
-        let drawing = AccessDrawing::new(title, result.clone(), self.space, rows.clone());
-        Access {
-            result,
-            addresses: addresses(&self.lanes),
-            rows,
-            text: drawing.text(false),
-            svg: drawing.svg(),
-            ..Access::default()
-        }
+/// Draws an access. `accessed` is its description in the result.
+pub(crate) fn answer(access: &CountedAccess, title: String, accessed: &str) -> Access {
+    let result = format!("{accessed}: {}", access_cost_text(&access.costs));
+    let rows = access_rows(access.space, access.width, access.rules, &access.lanes);
+    let drawing = AccessDrawing::new(title, result.clone(), access.space, rows.clone());
+    Access {
+        result,
+        addresses: addresses(&access.lanes),
+        rows,
+        text: drawing.text(false),
+        svg: drawing.svg(),
+        ..Access::default()
     }
 }
 
@@ -133,86 +111,47 @@ fn drawn(fields: &BanksFields) -> Result<Access, Problem> {
                 .ok_or_else(|| Problem::new("matrices", "expected 1, 2 or 4"))?,
         ),
     };
-    let (space, width) = match matrices {
-        Some(_) => (Space::Shared, Width::Bytes16),
-        None => (read_space(&fields.space)?, read_width(&fields.bytes)?),
+    let question = match matrices {
+        Some(_) => AccessQuestion::new(pattern),
+        None => AccessQuestion {
+            space: read_space(&fields.space)?,
+            width: read_width(&fields.bytes)?,
+            mask: read_mask(&fields.mask)?,
+            ..AccessQuestion::new(pattern)
+        },
     };
-    let mask = match matrices {
-        Some(count) => LaneMask::from_bits(u32::MAX >> (32 - 8 * count)),
-        None => read_mask(&fields.mask)?,
+    let question = AccessQuestion {
+        element: read_element(&fields.element)?,
+        values: read_values(&fields.values)?,
+        range: read_range(&fields.range)?,
+        merge_pairs: !fields.merge.is_empty(),
+        ..question.matrices(matrices.map(|count| count as u32))
     };
-    let element = match fields.element.trim() {
-        "" => Some(width.bytes()),
-        text => parse_number(text).and_then(|bytes| bytes.try_into().ok()),
+    // Fields without an effect are no error, because another access may need them.
+    question.check_values().map_err(|error| Problem::new("values", error))?;
+    let accesses = question.accesses().map_err(|error| of_pattern("access", text, &error))?;
+    let chart = |access: &CountedAccess| {
+        let result = access_cost_text(&access.costs);
+        Some(Chart { value: access.value?, amount: access.costs.amount(), result })
     };
-    let element = element.filter(|bytes| *bytes > 0);
-    let element = element.ok_or_else(|| Problem::new("element", "expected a number of bytes"))?;
-    let values = read_values(&fields.values)?;
-    let range = read_range(&fields.range)?;
-    let counted = range.iter().map(|(name, _)| name);
-    let names: Vec<&String> = values.iter().map(|(name, _)| name).chain(counted).collect();
-    for (number, name) in names.iter().enumerate() {
-        if names[..number].contains(name) {
-            return Err(Problem::new(
-                "values",
-                format_args!("`{name}` has two values; expected one"),
-            ));
-        }
-    }
-    let rules = SharedRules::default().merging_pairs(!fields.merge.is_empty());
-    let counting = range.as_ref().map(|(name, _)| name.as_str());
-    let counted = |value: Option<i64>| {
-        let known = |name: &str| match counting == Some(name) {
-            true => value,
-            false => find(&values, name),
-        };
-        let mut lanes = pattern
-            .addresses(element, &known)
-            .map_err(|error| of_pattern("access", text, &error))?;
-        lanes.executing = lanes.executing & mask;
-        Ok(Counted::new(space, width, rules, lanes))
+    let Some(worst) = CountedAccess::worst(&accesses) else { return Ok(Access::default()) };
+    let title = match question.range.as_ref().zip(worst.value) {
+        Some(((name, _), value)) => format!("{text}, {name} = {value}"),
+        None => text.to_owned(),
     };
-    let accessed = match matrices {
-        Some(1) => "LDSM of 1 matrix".to_owned(),
-        Some(count) => format!("LDSM of {count} matrices"),
-        None if width == Width::Bytes1 => format!("{} memory, 1 byte a lane", space.name()),
-        None => format!("{} memory, {} bytes a lane", space.name(), width.bytes()),
-    };
-    let Some((name, range)) = &range else {
-        let counted = counted(None)?;
-        let remarks = counted.remarks();
-        return Ok(Access { remarks, ..counted.answer(text.to_owned(), &accessed) });
-    };
-    let (mut chart, mut worst) = (Vec::new(), None::<(i64, Counted)>);
-    for value in range.clone() {
-        let counted = counted(Some(value))?;
-        let amount = counted.costs.amount();
-        chart.push(Chart { value, amount, result: access_cost_text(&counted.costs) });
-        // The first of several equally bad accesses.
-        if worst.as_ref().is_none_or(|(_, worst)| amount > worst.costs.amount()) {
-            worst = Some((value, counted));
-        }
-    }
-    let Some((value, worst)) = worst else { return Ok(Access::default()) };
-    let answer = worst.answer(format!("{text}, {name} = {value}"), &accessed);
-    Ok(Access { values: chart, remarks: worst.remarks(), ..answer })
+    let values = accesses.iter().filter_map(chart).collect();
+    let remarks = worst.misaligned().into_iter().collect();
+    Ok(Access { values, remarks, ..answer(worst, title, &question.described()) })
 }
 
-impl Counted {
-    fn remarks(&self) -> Vec<String> {
-        let bytes = u64::from(self.width.bytes());
-        let address = |lane| self.lanes.addresses.of(lane);
-        let mut lanes = self.lanes.executing.lanes();
-        let misaligned = lanes.find(|lane| !address(*lane).is_multiple_of(bytes));
-        let remark = |lane| {
-            format!(
-                "the address {:#x} of lane {lane} is no multiple of {bytes}: it is rounded down, as SM 5.x \
-                 does; later GPUs report an error",
-                address(lane)
-            )
-        };
-        misaligned.map(remark).into_iter().collect()
+/// Reads the bytes of an element; `None` if the text is empty.
+fn read_element(text: &str) -> Result<Option<u32>, Problem> {
+    if text.trim().is_empty() {
+        return Ok(None);
     }
+    let bytes = parse_number(text.trim()).and_then(|bytes| u32::try_from(bytes).ok());
+    let bytes = bytes.filter(|bytes| *bytes > 0);
+    bytes.map(Some).ok_or_else(|| Problem::new("element", "expected a number of bytes"))
 }
 
 pub(crate) fn of_pattern(field: &'static str, text: &str, error: &PatternError) -> Problem {
@@ -271,9 +210,5 @@ fn read_range(text: &str) -> Result<Option<(String, std::ops::Range<i64>)>, Prob
         return Ok(None);
     }
     let range = LanePattern::parse_range(text, MAX_VALUES);
-    range.map(Some).ok_or_else(|| {
-        let title =
-            format_args!("expected a name and at most {MAX_VALUES} numbers, such as col=0..32");
-        Problem::new("range", title)
-    })
+    range.map(Some).map_err(|error| Problem::new("range", error))
 }

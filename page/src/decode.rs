@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use warpload::encoding::Sm;
 use warpload_binary::sass::{self, CodeUnit, FoundInstruction, SassInstruction, sm_of};
+use warpload_binary::word::{NotALoad, ReadLoad, is_instruction, words};
 
 use crate::instruction::{self, Explained};
 use crate::problem::{Problem, read_sm};
@@ -60,9 +61,9 @@ pub fn decode(fields: &DecodeFields) -> Decoded {
 impl Decoded {
     fn read(&mut self, input: &str, sm: Sm) {
         let lines = || input.lines().filter(|line| !line.trim().is_empty());
-        if let Some(words) = words(input, sm) {
+        if let Some(words) = words(input, Some(sm)) {
             words.iter().for_each(|word| self.one(word, sm));
-        } else if lines().all(|line| instruction::names_a_load(line, sm)) {
+        } else if lines().all(|line| is_instruction(line, sm)) {
             lines().for_each(|line| self.one(line, sm));
         } else if lines().count() == 1 && !input.contains("/*") {
             self.one(input.trim(), sm);
@@ -74,7 +75,13 @@ impl Decoded {
     fn one(&mut self, text: &str, sm: Sm) {
         self.instructions += 1;
         match instruction::read_either("input", text, sm) {
-            Ok((load, control)) => self.load(None, None, || Explained::new(&load, control)),
+            Ok(ReadLoad { instruction, control, disagreement, .. }) => {
+                self.load(None, None, || {
+                    let mut explained = Explained::new(&instruction, control);
+                    explained.remarks.extend(disagreement);
+                    explained
+                })
+            }
             Err(problem) => self.problem(problem),
         }
     }
@@ -138,9 +145,9 @@ impl Decoded {
                 self.load(instruction.function.as_deref(), instruction.offset, explain);
             }
             FoundInstruction::Illegal(refusal) => {
-                let word = instruction.word.map_or(String::new(), |word| word.to_string());
-                let title = format_args!("{word} is refused, as nvdisasm does: {refusal}");
-                self.problem(Problem::new("input", title));
+                let Some(word) = instruction.word else { return };
+                let refusal = NotALoad::Refused { word, refusal: *refusal };
+                self.problem(Problem::new("input", refusal));
             }
             FoundInstruction::Unreadable(error) => {
                 let sm = sm_of(&instruction).unwrap_or(sm);
@@ -158,23 +165,4 @@ impl Decoded {
             FoundInstruction::Other => {}
         }
     }
-}
-
-/// The words of a text that contains only words. nvdisasm prints a 128-bit word as two comments, the low half first.
-fn words(text: &str, sm: Sm) -> Option<Vec<String>> {
-    let text = text.replace("/*", " ").replace("*/", " ");
-    let given: Vec<&str> = text.split_whitespace().collect();
-    if given.is_empty() || !given.iter().all(|word| instruction::is_word(word)) {
-        return None;
-    }
-    let half =
-        |word: &&str| word.strip_prefix("0x").filter(|half| half.len() == 16).map(str::to_owned);
-    let (mut words, mut rest) = (Vec::new(), &given[..]);
-    while let [first, others @ ..] = rest {
-        let second = others.first().filter(|_| sm.has_wide_words());
-        let halves = half(first).zip(second.and_then(half));
-        rest = if halves.is_some() { &others[1..] } else { others };
-        words.push(halves.map_or((*first).to_owned(), |(low, high)| format!("0x{high}{low}")));
-    }
-    Some(words)
 }

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 use warpload::encoding::{Control, Decoded, FieldReading, Instruction, MachineWord, Sm};
 use warpload::explain::certain_fault;
 use warpload::text::parse_number;
+use warpload_binary::word::decode;
 
-use crate::instruction::{Explained, bits, read_load, read_text, read_word};
+use crate::instruction::{Explained, bits, not_a_load, read_text, read_word};
 use crate::problem::{Problem, read_sm};
 
 /// The form. The text takes precedence over the word, which then only provides bits that the text does not show.
@@ -103,12 +104,12 @@ fn encoded(fields: &EncodeFields) -> Result<Encoded, Problem> {
     };
     let mut load = if fields.text.trim().is_empty() {
         match word {
-            Some(word) => read_load("word", word?, sm)?,
+            Some(word) => word?,
             None => return Ok(Encoded::default()),
         }
     } else {
         // An invalid word is ignored, because it has no hidden bits to keep.
-        let like = word.and_then(|word| read_load("word", word.ok()?, sm).ok());
+        let like = word.and_then(Result::ok);
         let line = read_text("text", &fields.text, sm, like.as_ref())?;
         control = line.control.or(control);
         remarks.extend(line.alias.map(|alias| {
@@ -134,7 +135,8 @@ fn encoded(fields: &EncodeFields) -> Result<Encoded, Problem> {
                 _ => {
                     let reading = load.describe().find(|reading| bits(reading) == place);
                     let bits = changed(reading, load.bits(), value)?;
-                    load = read_load("value", machine_word(bits, sm), sm)?;
+                    load = decode(machine_word(bits, sm), sm)
+                        .map_err(|error| not_a_load("value", "", &error, sm))?;
                     control
                 }
             }

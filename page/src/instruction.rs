@@ -3,10 +3,9 @@
 use serde::Serialize;
 use warpload::encoding::control::Notation;
 use warpload::encoding::{
-    Control, Decoded, FieldReading, Instruction, MachineWord, ParsedLine, Sm, parse_control_prefix,
-    parse_line, parse_line_like,
+    Control, FieldReading, Instruction, ParsedLine, Sm, parse_line, parse_line_like,
 };
-use warpload::explain::Explanation;
+use warpload_binary::word::{NotALoad, ReadLoad, read_load, read_load_word};
 use warpload_ptx::tensor;
 
 use crate::problem::Problem;
@@ -63,10 +62,7 @@ pub struct ControlCode {
 impl Explained {
     /// Explains a load. `control` is the scheduling of a 64-bit word, which is outside of the word.
     pub(crate) fn new(load: &Instruction, control: Option<Control>) -> Self {
-        let mut explanation = Explanation::new(load);
-        if let Some((remarks, effect)) = tensor::explanation(load) {
-            explanation = Explanation { remarks, effect, ..explanation };
-        }
+        let explanation = tensor::explain(load);
         Self {
             word: explanation.word.to_string(),
             text: explanation.text,
@@ -116,45 +112,17 @@ impl ControlCode {
     }
 }
 
-/// Reads a hexadecimal word of the SM's width, with or without `0x`.
-pub(crate) fn read_word(field: &'static str, text: &str, sm: Sm) -> Result<MachineWord, Problem> {
-    let text = text.trim();
-    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
-    let most = if sm.has_wide_words() { 32 } else { 16 };
-    let is_fitting = (1..=most).contains(&digits.len());
-    let bits = u128::from_str_radix(digits, 16).ok();
-    match bits.filter(|_| is_fitting && digits.bytes().all(|digit| digit.is_ascii_hexdigit())) {
-        Some(bits) if sm.has_wide_words() => Ok(MachineWord::Bits128(bits)),
-        Some(bits) => Ok(MachineWord::Bits64(bits as u64)),
-        None => Err(Problem::new(
-            field,
-            format_args!(
-                "not a word of SM {sm}: expected 0x and up to {most} hexadecimal digits, for {} bits",
-                most * 4
-            ),
-        )),
+/// The problem of a field that is not a load.
+pub(crate) fn not_a_load(field: &'static str, text: &str, error: &NotALoad, sm: Sm) -> Problem {
+    match error {
+        NotALoad::Text(error) => Problem::of_instruction(field, text, error, sm),
+        error => Problem::new(field, error),
     }
 }
 
-/// Decodes a word.
-pub(crate) fn read_load(
-    field: &'static str,
-    word: MachineWord,
-    sm: Sm,
-) -> Result<Instruction, Problem> {
-    match Instruction::decode(word, sm) {
-        Decoded::Load(load) => Ok(load),
-        Decoded::Illegal(refusal) => {
-            let title = format_args!("{word} is refused, as nvdisasm does: {refusal}");
-            Err(Problem::new(field, title))
-        }
-        Decoded::Other => {
-            let known: Vec<&str> = Instruction::mnemonics(sm).collect();
-            let known = known.join(", ");
-            let title = format_args!("{word} is no load of SM {sm}; expected an opcode of {known}");
-            Err(Problem::new(field, title))
-        }
-    }
+/// Decodes the word in a field.
+pub(crate) fn read_word(field: &'static str, text: &str, sm: Sm) -> Result<Instruction, Problem> {
+    read_load_word(text, Some(sm)).map_err(|error| not_a_load(field, text, &error, sm))
 }
 
 /// Reads the text of an instruction. `like` provides the bits that the text does not show.
@@ -171,29 +139,6 @@ pub(crate) fn read_text(
 }
 
 /// Reads a word or the text of an instruction.
-pub(crate) fn read_either(
-    field: &'static str,
-    text: &str,
-    sm: Sm,
-) -> Result<(Instruction, Option<Control>), Problem> {
-    if is_word(text) {
-        return Ok((read_load(field, read_word(field, text, sm)?, sm)?, None));
-    }
-    let line = read_text(field, text, sm, None)?;
-    Ok((line.instruction, line.control))
-}
-
-/// Whether a text is meant as a word, even a misspelt one. It is if it looks like a number, because no instruction
-/// does. A single leading digit does not suffice, because a control notation before an instruction can begin with one.
-pub(crate) fn is_word(text: &str) -> bool {
-    let text = text.trim();
-    let is_number = text.starts_with(|first: char| first.is_ascii_digit())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    is_number || text.len() >= 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-/// Whether a text is a load of the SM, possibly after a control notation.
-pub(crate) fn names_a_load(text: &str, sm: Sm) -> bool {
-    let start = parse_control_prefix(text).map_or(0, |(_, start)| start);
-    warpload_binary::sass::names_a_load(&text[start..], sm)
+pub(crate) fn read_either(field: &'static str, text: &str, sm: Sm) -> Result<ReadLoad, Problem> {
+    read_load(text, Some(sm)).map_err(|error| not_a_load(field, text, &error, sm))
 }

@@ -11,9 +11,10 @@ use warpload::memory::{
     AddressMap, AddressSpace, Fill, FilledMemory, GenericAddress, WarpAddresses,
 };
 use warpload::warp::Warp;
-use warpload_replay::{LanePattern, SharedRules};
+use warpload_replay::{CountedAccess, LanePattern, SharedRules};
+use warpload_report::plural;
 
-use crate::banks::{Access, Counted, find, of_pattern, read_mask, read_values};
+use crate::banks::{Access, answer, find, of_pattern, read_mask, read_values};
 use crate::instruction::{Explained, read_either};
 use crate::problem::{Problem, read_sm};
 
@@ -70,7 +71,8 @@ pub fn run(fields: &RunFields) -> Run {
 
 fn executed(fields: &RunFields) -> Result<Run, Problem> {
     let sm = read_sm(&fields.sm)?;
-    let (load, control) = read_either("instruction", &fields.instruction, sm)?;
+    let read = read_either("instruction", &fields.instruction, sm)?;
+    let (load, control) = (read.instruction, read.control);
     let op = LoadOp::of(&load).map_err(|error| Problem::new("instruction", error))?;
     let values = read_values(&fields.values)?;
     let text = fields.base.trim();
@@ -218,9 +220,7 @@ fn accessed(
         }
         lanes = LaneAddresses { executing, addresses: WarpAddresses::Each(offsets), ..lanes };
     }
-    let counted = Counted::new(space, op.width, SharedRules::default(), lanes);
-    let bytes = op.width.bytes();
-    let plural = if bytes == 1 { "" } else { "s" };
-    let accessed = format!("{} memory, {bytes} byte{plural} a lane", space.name());
-    counted.answer(load.to_string(), &accessed)
+    let counted = CountedAccess::new(space, op.width, SharedRules::default(), lanes);
+    let accessed = format!("{} memory, {} a lane", space.name(), plural(op.width.bytes(), "byte"));
+    answer(&counted, load.to_string(), &accessed)
 }

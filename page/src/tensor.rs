@@ -46,7 +46,7 @@ fn draw(fields: &TensorFields) -> Result<Tensor, Problem> {
         (of_shape(fields)?, None)
     } else {
         let sm = read_sm(&fields.sm)?;
-        let (instruction, _) = read_either("instruction", &fields.instruction, sm)?;
+        let instruction = read_either("instruction", &fields.instruction, sm)?.instruction;
         let tensor = SassTensorLoad::new(&instruction);
         let tensor = tensor.map_err(|error| Problem::new("instruction", error))?;
         (tensor.load, tensor.half)

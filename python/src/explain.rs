@@ -131,9 +131,5 @@ pub(crate) fn instruction_of(
 }
 
 fn explained(load: &Load) -> Explained {
-    let explained = Explained::new(load);
-    match warpload_ptx::tensor::explanation(load) {
-        Some((remarks, effect)) => Explained { remarks, effect, ..explained },
-        None => explained,
-    }
+    warpload_ptx::tensor::explain(load)
 }

@@ -56,7 +56,7 @@ def test_lower_is_the_commands(command, data) -> None:
 def test_run_is_the_commands(command, data) -> None:
     path = data / "ptx" / "run.ptx"
     options = ["--parameter", "in=0x80000000", "--set", "%rd3=0x80000006+4*lane", "--set", "%p1=lane<6"]
-    known = json.loads(command("ptx", "run", path, "--format=json", *options).stdout)["loads"]
+    known = json.loads(command("ptx", "loads", path, "--format=json", *options).stdout)["loads"]
     found = ptx.run(
         path,
         parameters={"in": 0x80000000},

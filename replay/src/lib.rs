@@ -34,6 +34,7 @@ mod launch_counts;
 #[cfg(feature = "traces")]
 mod options;
 mod pattern;
+mod question;
 #[cfg(feature = "traces")]
 mod remarks;
 #[cfg(feature = "traces")]
@@ -69,7 +70,8 @@ pub use self::glob::{OpcodePattern, OpcodePatternError};
 pub use self::launch_counter::LaunchCounter;
 #[cfg(feature = "traces")]
 pub use self::options::{ReplayData, ReplayOptions, Selected, Selection};
-pub use self::pattern::{LanePattern, PatternError, PatternErrorKind};
+pub use self::pattern::{LanePattern, PatternError, PatternErrorKind, PatternRangeError};
+pub use self::question::{AccessQuestion, CountedAccess, QuestionError};
 #[cfg(feature = "traces")]
 pub use self::remarks::ReplayRemark;
 #[cfg(feature = "traces")]

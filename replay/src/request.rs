@@ -200,11 +200,18 @@ impl SpaceWord {
 pub struct PcRange(RangeInclusive<u32>);
 
 /// Why a text is not a [`PcRange`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "expected LO or LO..HI of 32 bits, decimal or hexadecimal with 0x, as in 0x1a0..0x2f0 or 416..752"
-)]
-pub struct PcRangeError;
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PcRangeError {
+    /// It is not one or two numbers.
+    #[error(
+        "expected LO or LO..HI of 32 bits, decimal or hexadecimal with 0x, as in 0x1a0..0x2f0 or 416..752"
+    )]
+    Syntax,
+    /// The first number is above the last one. Both are as they were written.
+    #[error("the range is empty: {0} is above {1}")]
+    Reversed(String, String),
+}
 
 impl PcRange {
     /// Returns the range.
@@ -220,11 +227,11 @@ impl FromStr for PcRange {
     fn from_str(text: &str) -> Result<Self, PcRangeError> {
         let (first, last) = text.split_once("..").unwrap_or((text, text));
         let number = |text| u32::try_from(parse_number(text)?).ok();
-        number(first)
-            .zip(number(last))
-            .filter(|(first, last)| first <= last)
-            .map(|(first, last)| Self(first..=last))
-            .ok_or(PcRangeError)
+        let (from, to) = number(first).zip(number(last)).ok_or(PcRangeError::Syntax)?;
+        if from > to {
+            return Err(PcRangeError::Reversed(first.to_owned(), last.to_owned()));
+        }
+        Ok(Self(from..=to))
     }
 }
 

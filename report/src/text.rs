@@ -60,8 +60,9 @@ pub(crate) fn of(number: u64, one: &str) -> String {
     format!("{} {one}{ending}", count(number))
 }
 
-/// A count with its noun, which ends in `s` unless the count is 1.
-pub(crate) fn plural<N: Display + PartialEq + From<u8>>(count: N, one: &str) -> String {
+/// Returns a count with its noun: `1 load`, `2 loads`.
+#[must_use]
+pub fn plural<N: Display + PartialEq + From<u8>>(count: N, one: &str) -> String {
     format!("{count} {one}{}", if count == N::from(1) { "" } else { "s" })
 }
 

@@ -79,10 +79,12 @@ pub enum AskError {
     #[error("interrupted")]
     Interrupted,
     /// The examinee does not answer.
-    #[error("has answered none of the first {MAX_UNANSWERED} questions; {EXPECTED_LINES}: {last}")]
+    #[error("{reason}; {EXPECTED_LINES}{more}")]
     Unanswered {
-        /// The message of its last failure.
-        last: String,
+        /// Why it has not answered the last of the first questions.
+        reason: String,
+        /// The further lines of its last failure, each after a line break.
+        more: String,
     },
 }
 
@@ -96,6 +98,9 @@ pub enum ReadCasesError<X> {
     /// The file has no case.
     #[error("no cases; expected one JSON object a line")]
     Empty,
+    /// The first line of the file is something else.
+    #[error("not a suite: line {0} is not a JSON object; a suite has one in each line")]
+    NotASuite(u64),
     /// No more cases can be asked.
     #[error(transparent)]
     Ask(AskError),
@@ -109,8 +114,7 @@ const MAX_BYTES: usize = 8 << 20;
 /// The number of cases that an examinee may leave unanswered before its first answer.
 const MAX_UNANSWERED: usize = 10;
 /// The end of a message about a program that does not answer.
-pub const EXPECTED_LINES: &str =
-    "expected one line for each line of its standard input, flushed at once";
+pub const EXPECTED_LINES: &str = "it must write one line for each question, flushed at once";
 
 /// Asks examinees the cases of lines. Returns the outcomes in the order of the lines.
 pub struct Runner<'a, E> {
@@ -158,6 +162,9 @@ impl<'a, E: Examinee> Runner<'a, E> {
                 Err(error @ LineError::NotUtf8 { line, .. }) => (line, Err(error.to_string())),
                 Err(error) => return Err(ReadCasesError::Line(error)),
             };
+            if is_empty && text.as_ref().is_ok_and(|text| !text.trim_start().starts_with('{')) {
+                return Err(ReadCasesError::NotASuite(number));
+            }
             is_empty = false;
             let judged = self.line(CaseLine { file: Arc::clone(file), number, text });
             let judged = judged.map_err(ReadCasesError::Ask)?;
@@ -270,10 +277,16 @@ impl<'a, E: Examinee> Runner<'a, E> {
         self.unanswered = (!is_answered).then_some(unanswered);
         if !is_answered && unanswered >= MAX_UNANSWERED {
             let last = found.iter().rev().find_map(|(_, outcome)| match &outcome.verdict {
-                CaseVerdict::Failed(failure) => Some(failure.lines().join("\n")),
+                CaseVerdict::Failed(failure) => Some(failure.lines()),
                 _ => None,
             });
-            return Err(AskError::Unanswered { last: last.unwrap_or_default() });
+            let mut lines = last.unwrap_or_default().into_iter();
+            let reason = lines.next().unwrap_or_default();
+            let reason = reason.strip_prefix("the program ").unwrap_or(&reason).to_owned();
+            return Err(AskError::Unanswered {
+                reason,
+                more: lines.map(|line| format!("\n{line}")).collect(),
+            });
         }
         Ok(found)
     }

@@ -9,6 +9,7 @@ pub mod binary;
 pub mod output;
 
 mod export;
+mod folder;
 mod import;
 mod open;
 mod operation;

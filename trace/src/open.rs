@@ -7,8 +7,10 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use crate::binary::{BinaryTrace, Compression, MAGIC, TraceError, TraceWriter};
+use crate::folder::{self, FolderTraces};
 use crate::import::{ImportError, ImportEvent, import, is_certainly_text_trace};
 use warpload::memory::Arena;
+use warpload_binary::file_kind::FileKind;
 use warpload_binary::lines::without_mark;
 
 /// The bytes from which the kind of a trace is recognized.
@@ -127,17 +129,20 @@ pub struct TraceSource<'s> {
 }
 
 impl<'s> TraceSource<'s> {
-    /// Opens a file or a named pipe, and reports it to `files`.
+    /// Opens a file or a named pipe, and reports it to `files`. Of a folder it opens the `kernelslist.g`, or else the
+    /// traces, in the order of their names and the numbers in them.
     ///
     /// # Errors
-    /// Returns [`ImportError`] if it is a folder or cannot be read.
+    /// Returns [`ImportError`] if it cannot be read, or is a folder without traces.
     pub fn open(path: &Path, files: &dyn TraceFiles) -> Result<Self, ImportError> {
         let failed = |source| ImportError::Read { file: path.to_owned(), source };
         let file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_dir() {
-            let message = "is a folder; expected a file".to_owned();
-            return Err(ImportError::File { file: path.to_owned(), message });
+            return match folder::traces_in(path)? {
+                FolderTraces::File(file) => Self::open(&file, files),
+                FolderTraces::List(list) => Self::from_stream(Cursor::new(list), &path.join("*")),
+            };
         }
         files.observe(ImportEvent::Opened(path, &file));
         let bytes = file.try_clone().map_err(failed)?;
@@ -179,18 +184,18 @@ impl<'s> TraceSource<'s> {
         !start.is_empty() && MAGIC.starts_with(start)
     }
 
-    /// Returns whether this is a JSON object other than a trace: a summary, or the manifest of a memory image.
+    /// Returns the kind of the source, by its first bytes; `None` if it can be a text trace, or is of unknown kind.
     #[must_use]
-    pub fn is_manifest(&self) -> bool {
+    pub fn kind(&self) -> Option<FileKind> {
         let start = without_mark(&self.start).trim_ascii_start();
-        start.starts_with(b"{") && !is_certainly_text_trace(start)
-    }
-
-    /// Returns whether this is the summary of a replay, by its first key.
-    #[must_use]
-    pub fn is_summary(&self) -> bool {
-        let key = self.start.split(|byte| *byte == b'"').nth(1);
-        self.is_manifest() && matches!(key, Some(b"shard" | b"instructions"))
+        match FileKind::recognize(&self.start) {
+            Some(kind) if !is_certainly_text_trace(start) => Some(kind),
+            // Whatever else is JSON describes an image, or is no file of ours.
+            None if start.starts_with(b"{") && !is_certainly_text_trace(start) => {
+                Some(FileKind::Manifest)
+            }
+            _ => None,
+        }
     }
 
     /// Returns all bytes from the beginning.
@@ -352,7 +357,7 @@ mod tests {
         let (folder, files) = (tempfile::tempdir()?, Seen::default());
         let at = |name: &str| folder.path().join(name);
         let text = stream(TEXT.to_vec())?;
-        assert!(!text.is_binary() && !text.is_manifest());
+        assert!(!text.is_binary() && text.kind().is_none());
         let trace = text.into_trace(ONE, &files)?;
         let expected = (trace.loads(), trace.content_hash());
         let mut bytes = Cursor::new(Vec::new());
@@ -370,9 +375,12 @@ mod tests {
         let opened = source.into_trace(ONE, &files)?;
         assert_eq!((opened.loads(), opened.content_hash()), expected);
         assert_eq!(*files.files.lock().map_err(|_| "a panic")?, [at("a.wlt")]);
-        assert!(stream(b"{\"global\": []}".to_vec())?.is_manifest());
-        let error = TraceSource::open(folder.path(), &Seen::default()).err().ok_or("a folder")?;
-        assert!(error.to_string().ends_with(": is a folder; expected a file"), "{error}");
+        let kind = |text: &str| stream(text.into()).map(|source| source.kind());
+        assert_eq!(kind("{\"global\": []}")?, Some(FileKind::Manifest));
+        assert_eq!(kind("{\"type\":\"mem_trace\"}")?, None);
+        // The only trace of a folder.
+        let source = TraceSource::open(folder.path(), &Seen::default())?;
+        assert!(source.is_binary() && source.name() == at("a.wlt"));
         Ok(())
     }
 

@@ -130,9 +130,10 @@ pub fn read<R: BufRead>(mut input: R, format: Format) -> Result<Sass<R>, SassErr
     if start.is_empty() && format == Format::Detect {
         return Err(SassError::Empty);
     }
-    let source = match (format, FileKind::detect(&start)) {
+    let kind = FileKind::recognize(&start).filter(|kind| *kind != FileKind::Listing);
+    let source = match (format, kind) {
         (Format::Raw, _) => return raw(start, input, 0, None),
-        (Format::Detect, Some(FileKind::Elf)) => {
+        (Format::Detect, Some(FileKind::Elf | FileKind::Cubin)) => {
             Source::Cubin(CubinRows::new(read_whole(start, input, MAX_BINARY_BYTES)?)?)
         }
         (Format::Detect, Some(kind)) => return Err(SassError::OtherFile(kind)),

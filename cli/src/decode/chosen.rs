@@ -55,7 +55,7 @@ impl<'c> Chosen<'c> {
         };
         let name = io::name(self.path);
         let message = format_args!("{name}: no image {wanted}; the last one is {count}");
-        Ok(output.fail(Status::Failed, message)?)
+        Ok(output.fail(Status::Unreadable, message)?)
     }
 
     /// Passes on the instructions of every chosen cubin, with the cubin's tag if it is in a container. A damaged cubin
@@ -124,7 +124,7 @@ impl<'c> Chosen<'c> {
         }
         let mut status = if damaged > 0 { Status::Unreadable } else { Status::Done };
         if let Err(error) = choice.check() {
-            status = status.max(output.fail(Status::Failed, format_args!("{name}: {error}"))?);
+            status = status.max(output.fail(Status::Unreadable, format_args!("{name}: {error}"))?);
         } else if cubins == 0 && damaged == 0 {
             anyhow::bail!("no cubins; `warpload ptx check` reads PTX, if the file has any");
         }

@@ -258,7 +258,11 @@ impl<'d, 'f> Decoder<'d, 'f> {
             && choice.has_only_others()
         {
             let name = io::name(self.path);
-            self.status = output.fail(Status::Failed, format_args!("{name}: {error}"))?;
+            self.status = output.fail(Status::Unreadable, format_args!("{name}: {error}"))?;
+        } else if is_check && self.counts.instructions == 0 && !self.functions.is_choice() {
+            anyhow::bail!(
+                "no instruction to check; expected a listing of cuobjdump -sass or nvdisasm -hex"
+            );
         } else if is_check && (self.counts.instructions > 0 || !self.functions.is_choice()) {
             return self.finish_check(self.counts.without_words, output);
         }
@@ -346,7 +350,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
         error: &ParseError,
         output: &mut Output,
     ) -> anyhow::Result<()> {
-        self.status = output.raise(Status::Failed);
+        self.status = output.raise(Status::Unreadable);
         output.flush()?;
         let file = io::name(self.path);
         let line = instruction.line.unwrap_or(1) as usize;

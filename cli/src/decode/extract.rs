@@ -88,7 +88,7 @@ pub(super) fn extract(
     }
     if let Err(error) = choice.check() {
         let message = format_args!("{}: {error}", io::name(path));
-        status = status.max(output.fail(Status::Failed, message)?);
+        status = status.max(output.fail(Status::Unreadable, message)?);
     }
     Ok(status)
 }

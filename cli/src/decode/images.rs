@@ -164,7 +164,7 @@ fn list(chosen: &Chosen<'_>, output: &mut Output) -> anyhow::Result<Status> {
     }
     if let (Err(error), 0) = (choice.check(), list.listed) {
         let message = format!("{}: {error}", io::name(chosen.path));
-        list.status = list.status.max(output.fail(Status::Failed, message)?);
+        list.status = list.status.max(output.fail(Status::Unreadable, message)?);
     }
     if list.obfuscated > 0 {
         output.note(format_args!(

@@ -16,7 +16,9 @@ mod words;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
+use warpload::encoding::Sm;
+use warpload_binary::word::{self, NotALoad};
 
 pub(crate) use self::arguments::Arguments;
 use self::arguments::{CodeArguments, ControlNotation};
@@ -40,8 +42,6 @@ pub(crate) fn execute(
         return words::decode(word, &arguments, output);
     }
     // Words in place of files are meant as words, unless there is such a file.
-    let words = input.iter().map(|path| path.to_str().filter(|text| text.starts_with("0x")));
-    let words: Option<Vec<String>> = words.map(|text| text.map(str::to_owned)).collect();
     let is_of_files = code.raw
         || code.choice.image.is_some()
         || code.function.is_some()
@@ -49,8 +49,21 @@ pub(crate) fn execute(
         || *check
         || rows.all
         || input.iter().any(|path| path.exists());
-    if let Some(words) = words.filter(|_| !is_of_files) {
+    let texts: Option<Vec<&str>> = input.iter().map(|path| path.to_str()).collect();
+    let joined = texts.filter(|_| !is_of_files).map(|texts| texts.join(" "));
+    if let Some(words) = joined.and_then(|joined| word::words(&joined, code.choice.sm)) {
         return words::decode(&words, &arguments, output);
+    }
+    for text in input.iter().filter(|path| !path.exists()).filter_map(|path| path.to_str()) {
+        if let Some(opcode) = word::ptx_opcode(text) {
+            bail!(NotALoad::Ptx { opcode: opcode.to_owned() });
+        }
+        let sm = code.choice.sm.unwrap_or(Sm::SPA5);
+        ensure!(
+            !word::is_instruction(text, sm),
+            "`{text}` is an instruction, not a file: `warpload encode` assembles it, and `warpload explain` \
+             explains it"
+        );
     }
     each_file(input, code, if *check { Job::Check } else { Job::Rows(*rows) }, progress, output)
 }
@@ -70,7 +83,7 @@ fn each_file(
     })?;
     // With several inputs, one with the function is enough.
     match functions.missing().filter(|_| status == Status::Done) {
-        Some(missing) => Ok(output.fail(Status::Failed, missing)?),
+        Some(missing) => bail!(missing),
         None => Ok(status),
     }
 }

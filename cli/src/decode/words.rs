@@ -1,15 +1,16 @@
 //! `decode --word`: bare words.
 
+use warpload::encoding::Instruction;
 use warpload::encoding::control::Notation;
-use warpload::encoding::{Decoded, Instruction, MachineWord, Sm};
 use warpload_binary::sass::Scheduling;
+use warpload_binary::word::{NotALoad, read_load_word, read_word};
 
 use super::arguments::{Arguments, RowArguments};
 use super::row::{self, LoadJson};
 use crate::io::Output;
 use crate::options::Format;
 use crate::process::Status;
-use crate::word::{ERROR, each_given, place, read_word};
+use crate::word::{ERROR, each_given, place, refuse, with_option};
 
 /// The JSON output for a bad word.
 #[derive(serde::Serialize)]
@@ -24,63 +25,79 @@ pub(super) fn decode(
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     let mut status = Status::Done;
+    let (sm, format) = (arguments.code.choice.sm, arguments.code.format);
     each_given(words, |origin, text| {
-        let word = match text {
-            Ok(text) => read_word(text, arguments.code.choice.sm)
-                .map_err(|error| format!("{}{error}", place(origin))),
-            Err(error) => Err(format!("{}: {error}", origin.file)),
+        let text = match text {
+            Ok(text) => text,
+            Err(error) => {
+                let message = format!("{}: {error}", origin.file);
+                status = output.fail(Status::Unreadable, &message)?;
+                return Ok(placeholder(&message, format, output)?);
+            }
         };
-        match word {
-            Ok(word) => word_line(word, arguments, output)?,
-            Err(message) => status = bad_word(&message, arguments.code.format, output)?,
+        let load = read_load_word(text, sm);
+        match &load {
+            Err(error @ NotALoad::Narrow { .. }) => {
+                status = status.max(refuse(error, origin, text, sm, output)?);
+            }
+            Err(error) if error.is_malformed() => {
+                let message = format!("{}{}", place(origin), with_option(error));
+                status = status.max(refuse(error, origin, text, sm, output)?);
+                return Ok(placeholder(&message, format, output)?);
+            }
+            _ => {}
         }
-        Ok(())
+        Ok(word_line(text, &load, arguments, output)?)
     })?;
     Ok(status)
 }
 
-/// Reports a bad word, and writes a line in its place, so that the lines of output match the words.
-fn bad_word(message: &str, format: Format, output: &mut Output) -> anyhow::Result<Status> {
-    let status = output.fail(Status::Failed, message)?;
+/// Writes a line in place of a bad word, so that the lines of output match the words.
+fn placeholder(message: &str, format: Format, output: &mut Output) -> std::io::Result<()> {
     match format {
-        Format::Text => output.line(ERROR)?,
-        Format::Json => output.json(&ErrorJson { error: message })?,
+        Format::Text => output.line(ERROR),
+        Format::Json => output.json(&ErrorJson { error: message }),
     }
-    Ok(status)
 }
 
-fn word_line(word: MachineWord, arguments: &Arguments, output: &mut Output) -> std::io::Result<()> {
+fn word_line(
+    word: &str,
+    load: &Result<Instruction, NotALoad>,
+    arguments: &Arguments,
+    output: &mut Output,
+) -> std::io::Result<()> {
     let Arguments { code, rows: RowArguments { hidden, control, .. }, .. } = arguments;
     let (sm, format, notation) = (code.choice.sm, code.format, control.notation());
     let hidden = |load: &Instruction| row::hidden(load).filter(|_| *hidden);
+    let word = read_word(word, sm).ok();
     let json = || LoadJson {
         sm: sm.map(|sm| sm.to_string()),
-        word: Some(word.to_string()),
+        word: word.map(|word| word.to_string()),
         ..LoadJson::default()
     };
-    match (Instruction::decode(word, sm.unwrap_or(Sm::SPA5)), format) {
-        (Decoded::Load(load), Format::Text) => match hidden(&load) {
+    match (load, format) {
+        (Ok(load), Format::Text) => match hidden(load) {
             Some(hidden) => output.line(format_args!("{} {hidden}", text(load, notation))),
             None => output.line(text(load, notation)),
         },
-        (Decoded::Illegal(_), Format::Text) => output.line("illegal"),
-        (Decoded::Other, Format::Text) => output.line("-"),
-        (Decoded::Other, Format::Json) => output.json(&()),
-        (Decoded::Illegal(refusal), Format::Json) => {
+        (Err(NotALoad::Refused { .. }), Format::Text) => output.line("illegal"),
+        (Err(NotALoad::Refused { refusal, .. }), Format::Json) => {
             let reason = Some(refusal.to_string());
             output.json(&LoadJson { illegal: true, reason, ..json() })
         }
-        (Decoded::Load(load), Format::Json) => output.json(&LoadJson {
+        (Err(_), Format::Text) => output.line("-"),
+        (Err(_), Format::Json) => output.json(&()),
+        (Ok(load), Format::Json) => output.json(&LoadJson {
             text: Some(load.text().as_str()),
-            control: load.control().map(|control| Scheduling::new(control, Some(word))),
-            hidden: hidden(&load),
+            control: load.control().map(|control| Scheduling::new(control, word)),
+            hidden: hidden(load),
             ..json()
         }),
     }
 }
 
 /// The text of a load, with the scheduling of its word if `notation` asks for it.
-fn text(load: Instruction, notation: Option<Notation>) -> String {
+fn text(load: &Instruction, notation: Option<Notation>) -> String {
     match (load.control(), notation) {
         (Some(_), Some(notation)) if notation.is_trailing() => {
             format!("{load}{}", load.annotations())

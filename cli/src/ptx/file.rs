@@ -159,7 +159,7 @@ const MAX_LINE_BYTES: usize = 1 << 25;
 /// The text of a module, with `\n` as line ends. Errors name the file.
 fn read_text<'i>(path: &Path, input: Box<dyn BufRead + 'i>) -> anyhow::Result<String> {
     let name = || io::name(path);
-    let mut lines = Lines::with_limit(io::expect_text(path, input)?, MAX_LINE_BYTES);
+    let mut lines = Lines::with_limit(io::expect_text(path, input, io::PTX)?, MAX_LINE_BYTES);
     let mut text = String::new();
     while let Some(line) = lines.next_line() {
         let line = line.map_err(|error| match error {

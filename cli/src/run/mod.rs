@@ -42,8 +42,8 @@ pub(crate) struct Arguments {
 
     /// Execute every vector of the file, one a line
     ///
-    /// JSON then also has the keys `name` and `line`. A line that cannot be executed has `line` and `error`, and the
-    /// exit status is 1.
+    /// JSON then also has the keys `name` and `line`. A line that cannot be executed has `line` and `error`. The exit
+    /// status is 1, or 2 if a line is no vector.
     #[arg(long, conflicts_with = "line")]
     all: bool,
 
@@ -61,10 +61,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         return execute_all(&arguments, output);
     }
     let name = io::name(&arguments.file);
-    let text = match read(&arguments.file, arguments.line)? {
-        Ok(text) => text,
-        Err(missing) => return Ok(output.fail(Status::Failed, format_args!("{name}: {missing}"))?),
-    };
+    let text = read(&arguments.file, arguments.line)?;
     let asked = arguments.line.map_or(String::new(), |line| format!(":{line}"));
     let vector = Vector::from_json(&text).map_err(|error| {
         let place = match error.position {
@@ -137,7 +134,7 @@ fn execute_all(arguments: &Arguments, output: &mut Output) -> anyhow::Result<Sta
     io::each_line(&arguments.file, Progress::Never, |number, text| {
         let executed = match text {
             Ok(text) => execute_line(text, executor),
-            Err(error) => Err((None, error.to_string())),
+            Err(error) => Err((Status::Unreadable, None, error.to_string())),
         };
         vectors += 1;
         match (executed, arguments.format) {
@@ -153,15 +150,15 @@ fn execute_all(arguments: &Arguments, output: &mut Output) -> anyhow::Result<Sta
                 output.line(format_args!("line {number}"))?;
                 output.text(&executed.table())?;
             }
-            (Err((column, error)), Format::Json) => {
-                status = output.raise(Status::Failed);
+            (Err((bad, column, error)), Format::Json) => {
+                status = status.max(output.raise(bad));
                 let column = column.map_or(String::new(), |column| format!("column {column}: "));
                 output.json(&BadLine { line: number, error: column + &error })?;
             }
-            (Err((column, error)), Format::Text) => {
+            (Err((bad, column, error)), Format::Text) => {
                 let column = column.map_or(String::new(), |column| format!("{column}:"));
                 let message = format_args!("{name}:{number}:{column} {error}");
-                status = output.fail(Status::Failed, message)?;
+                status = status.max(output.fail(bad, message)?);
             }
         }
         Ok(())
@@ -173,22 +170,27 @@ fn execute_all(arguments: &Arguments, output: &mut Output) -> anyhow::Result<Sta
 }
 
 /// Executes the vector on one line. An error in the text has its column.
-fn execute_line(text: &str, executor: Executor) -> Result<Executed, (Option<usize>, String)> {
-    let vector = Vector::from_json(text)
-        .map_err(|error| (error.position.map(|(_, column)| column), error.to_string()))?;
-    Executed::new(vector, executor).map_err(|error| (None, error))
+fn execute_line(
+    text: &str,
+    executor: Executor,
+) -> Result<Executed, (Status, Option<usize>, String)> {
+    let vector = Vector::from_json(text).map_err(|error| {
+        let column = error.position.map(|(_, column)| column);
+        (Status::Unreadable, column, error.to_string())
+    })?;
+    Executed::new(vector, executor).map_err(|error| (Status::Failed, None, error))
 }
 
-/// The text of the wanted vector; an error message if there is no such line.
-fn read(path: &Path, wanted: Option<u64>) -> anyhow::Result<Result<String, String>> {
+/// The text of the wanted vector. Errors name the file.
+fn read(path: &Path, wanted: Option<u64>) -> anyhow::Result<String> {
     let name = io::name(path);
-    let mut lines = Lines::new(io::open_text(path, Progress::Never)?);
+    let mut lines = Lines::new(io::open_text(path, Progress::Never, io::CASES)?);
     let (mut text, mut count, mut vectors) = (String::new(), 0, 0);
     while let Some(line) = lines.next_line() {
         let line = line.with_context(|| name.clone())?;
         count = line.number;
         if wanted == Some(line.number) {
-            return Ok(Ok(line.text.to_owned()));
+            return Ok(line.text.to_owned());
         }
         if wanted.is_none() {
             // A single vector may be spread over lines. Its inner objects are indented, so only a `{` in column 1
@@ -209,7 +211,7 @@ fn read(path: &Path, wanted: Option<u64>) -> anyhow::Result<Result<String, Strin
         }
     }
     match wanted {
-        Some(number) => Ok(Err(format!("no line {number}; the file has {count}"))),
-        None => Ok(Ok(text)),
+        Some(number) => bail!("{name}: no line {number}; the file has {count}"),
+        None => Ok(text),
     }
 }

@@ -63,7 +63,7 @@ fn read<E: Examinee>(
 ) -> anyhow::Result<Option<anyhow::Error>> {
     let name = io::name(path);
     let file = Arc::new(CaseFile::new(&name, Some(path).filter(|path| !io::is_stdin(path))));
-    let input = match io::open_text(path, Progress::Never) {
+    let input = match io::open_text(path, Progress::Never, io::CASES) {
         Ok(input) => input,
         Err(error) => return Ok(Some(error)),
     };
@@ -71,8 +71,7 @@ fn read<E: Examinee>(
         Ok(()) => return Ok(None),
         Err(ReadCasesError::Add(error)) => return Err(error),
         Err(ReadCasesError::Ask(error)) => return Err(error.into()),
-        Err(ReadCasesError::Empty) => anyhow!("no cases; expected one JSON object a line"),
-        Err(ReadCasesError::Line(error)) => error.into(),
+        Err(error) => anyhow!(error),
     };
     Ok(Some(error.context(name)))
 }

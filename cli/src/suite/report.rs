@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use warpload_suite::case::CaseLine;
-use warpload_suite::outcome::{CaseFailure, CaseOutcome, CaseVerdict};
+use warpload_suite::outcome::{CaseFailure, CaseFailureKind, CaseOutcome, CaseVerdict};
 use warpload_suite::tally::{CaseSummary, CaseTally, FamilyCounts, FlagCounts};
 
 use super::junit::Junit;
@@ -111,6 +111,10 @@ impl<'o> Report<'o> {
         if self.tally.counts.failed > 0 {
             self.output.raise(Status::Failed);
         }
+        let is_no_case = |(_, outcome): &(CaseLine, CaseOutcome)| matches!(&outcome.verdict, CaseVerdict::Failed(failure) if failure.kind == CaseFailureKind::NotACase);
+        if judged.iter().any(is_no_case) {
+            self.output.raise(Status::Unreadable);
+        }
         // Checked here, because the files of these cases are remembered as inputs only when they are read.
         self.to.check()?;
         self.asked.hidden(|| {
@@ -132,8 +136,10 @@ impl<'o> Report<'o> {
         self.asked.hidden(|| self.output.fail_input(error))
     }
 
-    pub(crate) fn raise(&mut self, status: Status) {
+    /// Raises the status, and returns the highest so far.
+    pub(crate) fn raise(&mut self, status: Status) -> Status {
         self.output.raise(status);
+        self.output.status()
     }
 
     /// Writes the rest.

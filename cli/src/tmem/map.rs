@@ -3,15 +3,19 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use anyhow::Context;
-use warpload::encoding::Sm;
+use anyhow::{Context, anyhow, ensure};
+use warpload::encoding::{Instruction, Sm};
 use warpload::lane::LANES;
 use warpload::text::parse_number;
-use warpload_ptx::tensor::{CellOffset, Form, IllegalLoadError, Shape, TensorLoad};
+use warpload_binary::word::{is_word, ptx_opcode};
+use warpload_ptx::tensor::{
+    CellOffset, Form, SassTensorLoad, Shape, TensorInstruction, TensorLoad,
+};
 use warpload_report::TensorMapDrawing;
 
+use super::run::illegal;
 use super::sass;
-use crate::destination::Destination;
+use crate::destination::{self, Destination, SVG};
 use crate::io::Output;
 use crate::options::{Format, write_drawing};
 use crate::process::Status;
@@ -27,9 +31,10 @@ Examples:
   warpload tmem map 16x64b x2 --pack --svg packed.svg
   warpload tmem map --sm 100 'LDTM.16dp256bit.x4 R4, tmem[UR4]'")]
 pub(crate) struct Arguments {
-    /// 16x64b, 16x128b, 16x256b, 32x32b or 16x32bx2; with --sm, the word or text of an LDTM
-    #[arg(value_parser = read_drawn)]
-    shape: Drawn,
+    /// 16x64b, 16x128b, 16x256b, 32x32b or 16x32bx2; or an instruction, as `tmem run` takes it: in PTX, or with --sm the
+    /// word or text of an LDTM
+    #[arg(value_name = "SHAPE|INSTRUCTION")]
+    shape: String,
 
     /// Number of repetitions: x1, x2, x4 and so on up to x128
     #[arg(value_parser = read_num)]
@@ -52,34 +57,6 @@ pub(crate) struct Arguments {
     format: Format,
 }
 
-/// The subject of the drawing: a PTX shape, or a SASS instruction.
-#[derive(Clone)]
-enum Drawn {
-    Shape(Shape),
-    /// A word or a text. It is parsed later, when its SM is known.
-    Instruction(String),
-}
-
-fn read_drawn(text: &str) -> Result<Drawn, String> {
-    let name = text.strip_prefix('.').unwrap_or(text);
-    let is_shape = name.parse().map(Drawn::Shape);
-    // No shape begins with these characters.
-    let is_instruction = text.trim().starts_with(['@', 'L']);
-    match is_shape {
-        Ok(shape) => Ok(shape),
-        Err(_) if is_instruction || is_hexadecimal(text.trim()) => {
-            Ok(Drawn::Instruction(text.to_owned()))
-        }
-        Err(_) => Err(format!("expected one of {}", Shape::ALL.map(Shape::name).join(", "))),
-    }
-}
-
-fn is_hexadecimal(text: &str) -> bool {
-    text.starts_with("0x")
-        || text.starts_with("0X")
-        || text.len() == 32 && text.bytes().all(|digit| digit.is_ascii_hexdigit())
-}
-
 fn read_num(text: &str) -> Result<u32, String> {
     let number = text.strip_prefix('.').unwrap_or(text);
     let number = number.strip_prefix('x').unwrap_or(number);
@@ -97,24 +74,52 @@ struct RegisterJson {
     columns: Vec<usize>,
 }
 
-pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
-    let (load, sass) = match (&arguments.shape, arguments.sm) {
-        (Drawn::Shape(shape), None) => match of_shape(*shape, &arguments)? {
-            Ok(load) => (load, None),
-            Err(illegal) => {
-                return Ok(output.fail(Status::Failed, illegal)?);
+/// The load of a shape, or of an instruction of PTX or SASS; with the instruction, if it is of SASS.
+type Drawn = (TensorLoad, Option<(Instruction, SassTensorLoad)>);
+
+fn read_drawn(arguments: &Arguments, output: &mut Output) -> anyhow::Result<Result<Drawn, Status>> {
+    let Arguments { shape: text, num, pack, sm, .. } = arguments;
+    let shape: Result<Shape, _> = text.strip_prefix('.').unwrap_or(text).parse();
+    let is_sass = shape.is_err() && (text.trim().starts_with(['@', 'L']) || is_hexadecimal(text));
+    if ptx_opcode(text).is_some() {
+        ensure!(num.is_none() && !pack && sm.is_none(), "the instruction says all of its form");
+        return match TensorInstruction::parse(text) {
+            Ok(instruction) => Ok(Ok((instruction.load, None))),
+            Err(error) => {
+                illegal(text, &error, Format::Text, output)?;
+                Ok(Err(output.raise(Status::Unreadable)))
             }
-        },
-        (Drawn::Instruction(text), Some(sm)) => match sass::read(text, sm) {
-            Some((instruction, tensor)) => (tensor.load, Some((instruction, tensor))),
-            None => return Ok(output.raise(Status::Failed)),
-        },
-        (Drawn::Shape(_), Some(_)) => {
-            anyhow::bail!("--sm is only valid with the word or text of an LDTM, not with a shape")
-        }
-        (Drawn::Instruction(text), None) => anyhow::bail!(
-            "{text:?} is no shape; for an instruction of SASS, give its SM: `--sm 100`"
-        ),
+        };
+    }
+    if is_sass {
+        let sm = sm.with_context(|| {
+            format!("{text:?} is an instruction of SASS; give its SM: `--sm 100`")
+        })?;
+        let read = sass::read(text, sm, output)?;
+        return Ok(read.map(|(instruction, tensor)| (tensor.load, Some((instruction, tensor)))));
+    }
+    let shapes = || Shape::ALL.map(Shape::name).join(", ");
+    let shape = shape.map_err(|_| {
+        anyhow!("{text:?} is not a shape or an instruction; a shape is one of {}", shapes())
+    })?;
+    ensure!(sm.is_none(), "--sm is only valid with the word or text of an LDTM, not with a shape");
+    let num = num.context("a shape needs its repeat: x1, x2, x4 and so on up to x128")?;
+    // The offset of the second half does not change the picture.
+    let split = (shape == Shape::S16x32bx2).then_some(0);
+    let load = TensorLoad::new(Form { pack: *pack, split, ..Form::plain(shape, num) })?;
+    Ok(Ok((load, None)))
+}
+
+/// Whether a text is meant as a word. A misspelt shape begins with a digit, too.
+fn is_hexadecimal(text: &str) -> bool {
+    is_word(text) && !text.contains(['x', 'b']) || text.trim().starts_with("0x")
+}
+
+pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
+    arguments.svg.as_deref().map_or(Ok(()), |file| destination::check_name(file, SVG))?;
+    let (load, sass) = match read_drawn(&arguments, output)? {
+        Ok(drawn) => drawn,
+        Err(status) => return Ok(status),
     };
     let half = sass.as_ref().and_then(|(_, tensor)| tensor.half);
     let drawing = TensorMapDrawing::new(&load, half);
@@ -137,16 +142,6 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         }
     }
     Ok(Status::Done)
-}
-
-fn of_shape(
-    shape: Shape,
-    arguments: &Arguments,
-) -> anyhow::Result<Result<TensorLoad, IllegalLoadError>> {
-    let num = arguments.num.context("a shape needs its repeat: x1, x2, x4 and so on up to x128")?;
-    // The offset of the second half does not change the picture.
-    let split = (shape == Shape::S16x32bx2).then_some(0);
-    Ok(TensorLoad::new(Form { pack: arguments.pack, split, ..Form::plain(shape, num) }))
 }
 
 fn json(load: &TensorLoad, threads: Range<usize>, output: &mut Output) -> std::io::Result<()> {

@@ -103,9 +103,9 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     let text = &arguments.instruction;
     let given = match arguments.sm {
         None => TensorInstruction::parse(text),
-        Some(sm) => match sass::read(text, sm) {
-            Some((instruction, tensor)) => TensorInstruction::of_sass(&instruction, &tensor),
-            None => return Ok(output.raise(Status::Failed)),
+        Some(sm) => match sass::read(text, sm, output)? {
+            Ok((instruction, tensor)) => TensorInstruction::of_sass(&instruction, &tensor),
+            Err(status) => return Ok(status),
         },
     };
     let given = match given {
@@ -145,15 +145,16 @@ fn json(given: &TensorInstruction, registers: &TensorRegisters) -> LoadedJson {
     }
 }
 
-fn illegal(
+/// Draws why an instruction is not legal. Returns the status, which is raised.
+pub(super) fn illegal(
     text: &str,
     illegal: &TensorInstructionError,
     format: Format,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let status = output.raise(Status::Failed);
     let &TensorInstructionError { code, ref message, span, .. } = illegal;
     let rule = Some(code).filter(|code| *code != "syntax");
+    let status = output.raise(if rule.is_none() { Status::Unreadable } else { Status::Failed });
     let label = Labelled { title: message, rule, help: None, span };
     diagnostic::in_source("<argument>", text, &LineIndex::new(text), label);
     if format == Format::Json {

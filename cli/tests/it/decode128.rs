@@ -236,7 +236,7 @@ fn assembled(sm: &str, texts: &[&str]) {
     assert_eq!(again.lines().count(), valid.len());
     if !invalid.is_empty() {
         let ran = encode(&(invalid.join("\n") + "\n"));
-        assert_eq!(ran.status, 1);
+        assert_eq!(ran.status, 2);
         assert!(ran.stdout.lines().all(|line| line == "error"), "SM {sm}");
         assert_eq!(ran.stdout.lines().count(), invalid.len());
     }
@@ -296,7 +296,7 @@ fn listings_of_several_sms() {
     let chosen = decoded(&["--sm", "80", "--format", "json", "-"], mixed.as_bytes());
     assert_eq!(of_each(&chosen), BTreeMap::from([("80".to_owned(), counts["80"])]));
     let ran = decode(&["--sm", "75", "-"], mixed.as_bytes());
-    assert_eq!((ran.status, &*ran.stdout), (1, ""));
+    assert_eq!((ran.status, &*ran.stdout), (2, ""));
     let expected = "no image for SM 75; SMs in the file: 80, 90, 120\n";
     assert!(ran.stderr.ends_with(expected), "{}", ran.stderr);
 
@@ -324,7 +324,7 @@ fn words_and_texts_without_their_sm() {
     let run = |arguments: &[&str]| Ran::from(warpload().args(arguments).output().unwrap());
     let word = "0x000ea8000c1f5d00000050041c047981";
     let ran = run(&["decode", "--word", word]);
-    assert_eq!(ran.status, 1);
+    assert_eq!(ran.status, 2);
     assert!(ran.stderr.contains("give its SM, for example `--sm 80`"), "{}", ran.stderr);
     let ran = run(&["encode", "--bundle", "--sm", "80", "LDG.E R0, [R2.64]"]);
     assert_eq!((ran.status, &*ran.stdout), (2, ""));

@@ -53,7 +53,10 @@ fn wrong_launches_are_refused() {
     let good = ["--arg", "3", "--arg", "2.5", "--arg", "zeros:12", "--arg", "zeros:12"];
     let with = |more: &[&str]| run(&[&good[..], more].concat());
     for (ran, message) in [
-        (run(&["--arg", "3"]), "the kernel has 4 parameters, 1 are given"),
+        (
+            run(&["--arg", "3"]),
+            "the kernel has 4 parameters, 1 is given: saxpy_param_0: .u32, saxpy_param_1: .f32, saxpy_param_2: .u64",
+        ),
         (with(&["--block", "2000"]), "a block of 2000 x 1 x 1 threads: 1 to 1024 are possible"),
         (with(&["--grid", "1,2,3,4"]), "expected one to three numbers"),
         (with(&["--shared-bytes", "2000000"]), "a block has at most 1048576"),

@@ -34,3 +34,4 @@ mod trace;
 #[path = "../../../trace/tests/it/samples.rs"]
 #[allow(dead_code, reason = "the tests of imports use the rest")]
 mod traces;
+mod wrong_invocations;

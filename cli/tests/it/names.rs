@@ -58,7 +58,7 @@ fn registers_of_ptx() {
         ".version 8.8\n.target sm_90\n.address_size 64\n.global .u32 g;\n\
          .entry k() {{ .reg .u32 {long};\nld.global.u32 {long},\n[g]; }}\n"
     );
-    let shown = table(&["ptx", "run"], "module.ptx", &module);
+    let shown = table(&["ptx", "loads"], "module.ptx", &module);
     let rows: String =
         shown.lines().filter(|line| !line.contains("ld.")).collect::<Vec<_>>().join("\n");
     assert_short(&rows);
@@ -88,7 +88,7 @@ fn messages_quote_only_text() {
         (&["ptx", "check"][..], &module),
         (&["ptx", "check", "--format", "json"], &module),
         (&["ptx", "lower"], &module),
-        (&["ptx", "run"], &module),
+        (&["ptx", "loads"], &module),
         (&["replay"], &trace),
         (&["show"], &unknown),
     ] {
@@ -119,7 +119,7 @@ fn names_of_files_are_only_text() {
         (&["conform", "--command", "cat"], "vectors/v1/decode/illegal.jsonl"),
         (&["ptx", "check"], "tests/data/ptx/legal.ptx"),
         (&["ptx", "lower"], "tests/data/ptx/legal.ptx"),
-        (&["ptx", "run"], "tests/data/ptx/legal.ptx"),
+        (&["ptx", "loads"], "tests/data/ptx/legal.ptx"),
         (&["conform"], "tests/data/cmd/tmem-cases.jsonl"),
         (&["show"], "traces/generic.wlt"),
         (&["replay"], "traces/rows-kernel-1.traceg"),

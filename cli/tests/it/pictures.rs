@@ -4,8 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{Read, Write};
-use std::process::Command;
+use std::io::Read;
 
 use warpload_ptx::tensor::{CellOffset, Shape};
 

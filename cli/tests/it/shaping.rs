@@ -138,7 +138,7 @@ fn a_selection_without_loads_is_refused() {
     ] {
         for format in ["text", "json", "csv"] {
             let ran = run(&[&["replay", LIST, "--format", format], options].concat());
-            assert_eq!((ran.status, &*ran.stdout), (1, ""), "{options:?}");
+            assert_eq!((ran.status, &*ran.stdout), (2, ""), "{options:?}");
             assert!(ran.stderr.starts_with(expected), "{}", ran.stderr);
         }
     }
@@ -159,7 +159,7 @@ fn a_selection_without_loads_is_refused() {
     };
     assert_eq!(shards("0x10").status, 0);
     let ran = shards("0x11");
-    assert_eq!((ran.status, &*ran.stdout), (1, ""));
+    assert_eq!((ran.status, &*ran.stdout), (2, ""));
     assert_eq!(ran.stderr, "error: nothing is selected: no memory access has pc 0x11\n");
 }
 

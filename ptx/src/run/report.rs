@@ -1,4 +1,4 @@
-//! [`LoadReport`]: the outcome of a load, serialized like the JSON of `ptx run`.
+//! [`LoadReport`]: the outcome of a load, serialized like the JSON of `ptx loads`.
 
 use warpload::lane::{LANES, LaneMask};
 
@@ -7,7 +7,7 @@ use crate::module::Module;
 use crate::syntax::LineIndex;
 use crate::syntax::load::PtxLoad;
 
-/// The outcome of one load. Serialized, it is an object of `ptx run --format json`.
+/// The outcome of one load. Serialized, it is an object of `ptx loads --format json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]

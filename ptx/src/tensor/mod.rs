@@ -49,7 +49,7 @@ pub use memory::{
 pub use reduction::{Reduction, ReductionOperation, ReductionType};
 pub use rules::{AllocationError, Allocations, Issue, LaneMode, Rules};
 pub use run::{TensorInstruction, TensorInstructionError, TensorRun};
-pub use sass::{MissingRegisters, SassTensorError, SassTensorLoad, explanation};
+pub use sass::{MissingRegisters, SassTensorError, SassTensorLoad, explain};
 pub use shape::{CellOffset, CellStep, Form, MAX_REGISTERS, Repeat, Shape, ShapeLayout};
 pub(crate) use written::fixed_operands;
 pub use written::{TensorLoadError, TensorLoadErrorKind, WrittenTensorLoad};

@@ -4,6 +4,7 @@ use warpload::encoding::{
     Instruction, LoadParts, NotExecutable, Reg, TensorParts, TensorReduction, TensorShape,
     TensorType, UniformReg,
 };
+use warpload::explain::Explanation;
 use warpload::lane::LANES;
 
 use super::fault::Half;
@@ -160,9 +161,18 @@ pub struct MissingRegisters {
     pub last: usize,
 }
 
-/// Returns remarks on an `LDTM` and its effect in one sentence; `None` for any other load.
+/// Explains a load; of an `LDTM` with its PTX as a remark, and its effect on Tensor Memory.
 #[must_use]
-pub fn explanation(load: &Instruction) -> Option<(Vec<String>, String)> {
+pub fn explain(load: &Instruction) -> Explanation {
+    let explanation = Explanation::new(load);
+    match explanation_of(load) {
+        Some((remarks, effect)) => Explanation { remarks, effect, ..explanation },
+        None => explanation,
+    }
+}
+
+/// Remarks on an `LDTM` and its effect in one sentence; `None` for any other load.
+fn explanation_of(load: &Instruction) -> Option<(Vec<String>, String)> {
     let tensor = match SassTensorLoad::new(load) {
         Ok(tensor) => tensor,
         Err(SassTensorError::Other(_)) => return None,

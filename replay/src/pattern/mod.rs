@@ -65,15 +65,25 @@ impl LanePattern {
         Some((name.trim().to_owned(), signed(value.trim())?))
     }
 
-    /// Reads the values that a name in a formula counts through, `col=0..32`, without the last number. `None` for other
-    /// texts, for no value, and for more than `most`.
-    #[must_use]
-    pub fn parse_range(text: &str, most: i64) -> Option<(String, Range<i64>)> {
-        let (name, range) = text.split_once('=')?;
-        let (from, to) = range.split_once("..")?;
-        let range = signed(from.trim())?..signed(to.trim())?;
-        let count = range.end.checked_sub(range.start)?;
-        (1..=most).contains(&count).then(|| (name.trim().to_owned(), range))
+    /// Reads the values that a name in a formula counts through, `col=0..32`, without the last number.
+    ///
+    /// # Errors
+    /// Returns [`PatternRangeError`] for other texts, for no value, and for more than `most`.
+    pub fn parse_range(text: &str, most: i64) -> Result<(String, Range<i64>), PatternRangeError> {
+        let parts = || {
+            let (name, range) = text.split_once('=')?;
+            let (from, to) = range.split_once("..")?;
+            Some((name.trim(), signed(from.trim())?, signed(to.trim())?))
+        };
+        let (name, from, to) = parts().ok_or(PatternRangeError::Syntax)?;
+        match to.checked_sub(from) {
+            Some(0) => Err(PatternRangeError::Empty(from)),
+            Some(..0) => Err(PatternRangeError::Reversed { from, to }),
+            Some(count) if count <= most => Ok((name.to_owned(), from..to)),
+            // Only a difference of numbers with different signs overflows.
+            None if from > to => Err(PatternRangeError::Reversed { from, to }),
+            _ => Err(PatternRangeError::TooMany(most)),
+        }
     }
 
     /// Reads a formula, or a layout if there is a colon in the text.
@@ -185,6 +195,29 @@ pub enum PatternErrorKind {
     EmptyMode,
     /// An address below 0.
     Negative(i64),
+}
+
+/// Why a text is not a range of values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PatternRangeError {
+    /// It is not a name and two numbers.
+    #[error("expected a name and two numbers, such as col=0..32")]
+    Syntax,
+    /// It has no number, because both are the same.
+    #[error("the range is empty: {0}..{0} has no number, because the last one is left out")]
+    Empty(i64),
+    /// The first number is above the last one.
+    #[error("the range is empty: {from} is above {to}")]
+    Reversed {
+        /// The first number.
+        from: i64,
+        /// The last number.
+        to: i64,
+    },
+    /// It has too many numbers.
+    #[error("too many numbers; expected at most {0}")]
+    TooMany(i64),
 }
 
 impl fmt::Display for PatternError {

@@ -104,7 +104,7 @@ pub(super) fn answer(question: &str, _: &mut Answerer) -> Result<CaseAnswer, Jso
     Ok(CaseAnswer::new(&serde_json::json!({ "loads": loads })))
 }
 
-/// Executes the loads of a function. The results are the objects of `ptx run --format json`, one for each load.
+/// Executes the loads of a function. The results are the objects of `ptx loads --format json`, one for each load.
 fn run(question: Question<'_>) -> Result<Vec<Value>, JsonError> {
     let machine = question.initial.map_or_else(
         || Ok(Machine::default()),

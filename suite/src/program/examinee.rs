@@ -156,7 +156,7 @@ impl<'p> ProgramExaminee<'p> {
             }
             Silence::Ended(Some(status)) => (
                 CaseFailureKind::Crash,
-                format!("the program ended before its answer: {}", how(status)),
+                format!("the program ended with {} before it answered", how(status)),
             ),
             Silence::Ended(None) => (
                 CaseFailureKind::Crash,
@@ -181,8 +181,11 @@ impl<'p> ProgramExaminee<'p> {
     }
 }
 
-/// The end of a program in words: `exit status 3`, `signal 11 (SIGSEGV)`.
+/// The end of a program in words: `status 3`, `signal 11 (SIGSEGV)`.
 fn how(status: ExitStatus) -> String {
+    if let Some(code) = status.code() {
+        return format!("status {code}");
+    }
     let text = status.to_string().replacen(": ", " ", 1);
     text.strip_suffix(" (core dumped)").unwrap_or(&text).to_owned()
 }

@@ -119,7 +119,16 @@ pub(super) const FORMAT: Format =
     Format { name: "a kernelslist.g of Accel-Sim", recognize, reader: FormatReader::List(read) };
 
 /// The extensions of trace files. A compression's extension also marks a trace.
-const TRACES: [&[u8]; 3] = [b".trace", b".traceg", b".tracez"];
+const TRACES: [&[u8]; 4] = [b".trace", b".traceg", b".tracez", b".ndjson"];
+
+/// Whether a file in a folder is a trace, by its name.
+pub(crate) fn names_a_trace_file(name: &str) -> bool {
+    let inner =
+        [".xz", ".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+    // CUTracer's own files beside the traces: its log, and its events.
+    let is_trace = |end: &&[u8]| inner.as_bytes().ends_with(end);
+    TRACES.iter().any(is_trace) && !name.starts_with("cutracer_")
+}
 
 fn recognize(start: &[u8]) -> Option<Sign> {
     let line = first_line(start);

@@ -33,6 +33,7 @@ use crate::binary::{BlockRecords, TraceError, TraceWriter};
 use warpload_binary::lines::without_mark;
 
 pub use self::error::ImportError;
+pub(crate) use self::file_list::names_a_trace_file;
 
 /// Returns whether a text that begins with `start` is certainly a trace or a list of traces, because it has words that
 /// only one of the formats has. Text that is merely likely to be a trace, such as any other JSON, does not count.

@@ -65,6 +65,11 @@ impl<'o> ImportSource<'o> {
         observe: &'o (dyn Fn(ImportEvent<'_>) + Sync),
     ) -> Result<Self, ImportError> {
         let unreadable = |source| ImportError::Read { file: path.to_owned(), source };
+        let refused = |message| ImportError::File { file: path.to_owned(), message };
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with("cutracer_main_") && name.ends_with(".log") {
+            return Err(refused(CUTRACER_LOG.to_owned()));
+        }
         let Opened { start, failed, text, compression, found } =
             text::open(input, observe).map_err(unreadable)?;
         let start = without_mark(&start).trim_ascii_start();
@@ -81,12 +86,7 @@ impl<'o> ImportSource<'o> {
             Some(FormatReader::List(read)) => Ok(Self::List(List { text, read, path })),
             None => Err(match failed {
                 Some(source) => unreadable(source),
-                None => {
-                    let expected = formats::expected();
-                    let instead = what_else(start, compression.map(|one| one.kind), path);
-                    let message = format!("not a trace; expected {expected}{instead}");
-                    ImportError::File { file: path.to_owned(), message }
-                }
+                None => refused(not_a_trace(start, compression.map(|one| one.kind), path)),
             }),
         }
     }
@@ -136,27 +136,24 @@ impl Trace<'_> {
     }
 }
 
-/// The end of a message about a file that is not a trace: the kind of file it is instead.
-fn what_else(start: &[u8], compression: Option<FileKind>, path: &Path) -> String {
-    match (FileKind::detect(after_comments(start)), compression) {
+const CUTRACER_LOG: &str = "the log of CUTracer itself, not a trace: the trace is a `kernel_*.ndjson` of the \
+    same run";
+
+/// The message about a file that is not a trace: its kind if that is known, and the formats of traces.
+fn not_a_trace(start: &[u8], compression: Option<FileKind>, path: &Path) -> String {
+    let known = match (FileKind::recognize(start), compression) {
         (Some(kind), Some(outer))
             if kind == FileKind::BinaryTrace || compressed::detect(start).is_some() =>
         {
-            format!(", not {} inside {}; {}", kind.name(), outer.name(), outer.advice())
+            format!("{} inside {}: {}", kind.name(), outer.name(), outer.advice())
         }
-        (Some(kind), _) => format!(", not {kind}"),
-        (None, _) if start.is_empty() => ", not an empty file".to_owned(),
-        (None, Some(_)) => String::new(),
-        (None, None) => compressed::by_name(path.as_os_str().as_encoded_bytes())
-            .map_or_else(String::new, |named| format!("; it is not {} either", named.kind.name())),
-    }
-}
-
-/// Skips the comment lines with which configurations begin.
-fn after_comments(mut text: &[u8]) -> &[u8] {
-    while text.starts_with(b"#") {
-        let end = memchr::memchr(b'\n', text).unwrap_or(text.len());
-        text = text[end..].trim_ascii_start();
-    }
-    text
+        (Some(kind), _) => kind.instead_of("a trace"),
+        _ if start.is_empty() => "an empty file, not a trace".to_owned(),
+        _ => "not a trace".to_owned(),
+    };
+    // A name can promise what the bytes do not hold.
+    let named = compressed::by_name(path.as_os_str().as_encoded_bytes());
+    let named = named.filter(|_| compression.is_none() && known == "not a trace");
+    let nor = named.map_or(String::new(), |named| format!(", nor {}", named.kind.name()));
+    format!("{known}{nor}; a trace is {}", formats::expected())
 }

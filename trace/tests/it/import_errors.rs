@@ -241,14 +241,17 @@ fn headers_and_groups() {
 
 #[test]
 fn text_that_is_none() {
-    assert!(
-        refused("").starts_with("not a trace; expected a .tracez of Accel-Sim, an Accel-Sim trace")
-    );
-    assert!(refused("\n\n \n").starts_with("not a trace; expected"));
-    assert!(refused("\x7fELF").starts_with("not a trace; expected"));
-    assert!(refused("# A heading\n").starts_with("not a trace; expected"));
+    assert!(refused("").starts_with(
+        "an empty file, not a trace; a trace is a .tracez of Accel-Sim, an Accel-Sim"
+    ));
+    assert!(refused("\n\n \n").starts_with("an empty file, not a trace; "));
+    assert!(refused("\x7fELF").starts_with("an ELF file, not a trace: `warpload decode`"));
+    assert!(refused("# A heading\n").starts_with("not a trace; a trace is "));
     let bzip2 = refused(b"BZh91AY&SY");
-    assert!(bzip2.ends_with(", not a bzip2 file; decompress it with `bzip2 -d`"), "{bzip2}");
+    assert!(
+        bzip2.starts_with("a bzip2 file, not a trace: decompress it with `bzip2 -d`; "),
+        "{bzip2}"
+    );
     assert!(
         refused(b"-kernel name = k\n-author = Andr\xe9\n")
             .starts_with("line 2, column 15 (byte offset 31) is not UTF-8")

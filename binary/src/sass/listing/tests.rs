@@ -323,7 +323,7 @@ fn ptx_beside_sass() {
     let ptx = ".version 8.8\n.target sm_80\n.address_size 64\n";
     assert_eq!(good(&format!("{sass}{ptx}{sass}")).len(), 2);
     let error = bad(&format!("//\n{ptx}"));
-    assert!(error.starts_with("line 2 is PTX; expected SASS"), "{error}");
+    assert!(error.starts_with("PTX; `warpload ptx check`"), "{error}");
 }
 
 #[test]

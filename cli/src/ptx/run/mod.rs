@@ -1,54 +1,49 @@
-//! `ptx run`: executes the loads of a function and shows their effects in every lane, or launches a kernel.
+//! `ptx run`: launches a kernel with its grid, dumps its buffers, and reports faults and memory costs.
 
 mod faults;
-mod kernel;
 mod printing;
-mod show;
 mod watch;
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::fmt;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
-use warpload::lane::LaneMask;
-use warpload::machine::Machine;
-use warpload_ptx::PtxLoad;
-use warpload_ptx::run::{
-    Launch, LaunchError, LaunchStep, LaunchValue, RunErrorKind, WarpTensorMemory,
+use serde::Serialize;
+use warpload::memory::{AddressMap, Memory};
+use warpload_ptx::machine::{
+    AllocationUse, DeviceMemory, Fill, Kernel, KernelError, KernelLaunch, KernelResult,
+    LaunchCounts, LaunchTrace, SkippedInstruction, UnknownBytes,
 };
-use warpload_ptx::syntax::load::Opcode;
-use warpload_ptx::tensor::Rules;
+use warpload_ptx::module::{Declaration, DeclarationId};
+use warpload_ptx::run::Launch;
+use warpload_replay::{LaunchCounter, Summary};
+use warpload_report::{ReportPage, TableOrder, TableRows, access_table, html};
+use warpload_trace::import_source;
+use warpload_trace::output::OutputError;
 
-use self::kernel::KernelArguments;
-use self::show::Shown;
-use super::file::{File, each_module};
-use crate::destination;
-use crate::diagnostic::Labelled;
-use crate::io::Output;
-use crate::name::Name;
-use crate::options::{Format, Progress, lane_mask, number};
+use self::faults::{FaultJson, FaultTotalsJson};
+use self::printing::Printing;
+use self::watch::watched;
+use super::file::File;
+use super::setup::{Pair, Setup, failed, pair};
+use crate::destination::{self, HTML, OutputFile, TRACE};
+use crate::diagnostic;
+use crate::io::{self, Output};
+use crate::name::plural;
+use crate::options::{Format, Progress, number};
 use crate::process::Status;
-use crate::tmem::memory::{Contents, LaneModeName, read_contents};
-use crate::trace;
-use warpload_binary::names::{Demangled, NamePattern, did_you_mean, nearest};
 
-/// Run a PTX kernel, or execute the loads of a function alone and show every lane
+/// The most instructions in the table of text. Kernels that compilers write have fewer.
+const MAX_ROWS: usize = 200;
+
+/// Launch a kernel without a GPU: all of its blocks, warps and instructions
 ///
-/// With --grid, --block, --arg or another kernel option, launches a kernel without a GPU: all of its blocks, warps and
-/// instructions. Prints counts, faults with line, block and thread, and the sectors and bank conflicts of each memory
-/// instruction, after the text that the kernel prints with `printf`. Exit status 1 if a lane faulted, an instruction was
-/// not executed, bytes of a buffer are unknown, or the limit of steps was reached; 2 if `ptx check` refuses the module,
-/// or a GPU refuses the launch.
-///
-/// Without kernel options, executes the loads of one function in the order of the text, branches or not. A loaded
-/// register keeps its value for later loads. Other instructions are not executed: a register that one of them writes
-/// has the value from --set, or none. Exit status 1 if a load is illegal or needs an unknown value; the other loads are
-/// executed nevertheless.
-///
-/// Loads that are executed alone find variables in the order of their declarations, with their initial values, those of
-/// global memory from 0x80000000 on; the first parameter has the address 0, byte 0x140 of constant bank 0. Misaligned
-/// addresses are rounded down to the access size, with a remark, and without a fault unless the manifest has
-/// `"misaligned": "report"`. In a kernel they are faults.
+/// Prints counts, faults with line, block and thread, and the sectors and bank conflicts of each memory instruction,
+/// after the text that the kernel prints with `printf`. Exit status 1 if a lane faulted, an instruction was not executed,
+/// bytes of a buffer are unknown, or the limit of steps was reached; 2 if `ptx check` refuses the module, or a GPU
+/// refuses the launch. `ptx loads` executes loads one by one, without the other instructions.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Values are constant expressions as PTX writes them: 0x1000+16*lane, (lane&3)<<4, 0x3f800000, and
@@ -61,60 +56,14 @@ parameter's number: random:f32:1024:7, iota:u32:1024 (0, 1, 2…), ones:f16:1024
 zeros:4096 and random:4096 are bytes. Random floats are from -1 up to 1.
 
 Examples:
-  warpload ptx run kernel.ptx --grid 4 --block 256 --arg 1000 --arg 2.0 --arg @x.bin --arg @y.bin --dump 3=out.bin
-  warpload ptx run kernel.ptx --block 128 --arg random:f32:1024 --check-races --check-uninitialized
-  warpload ptx run kernel.ptx --grid 64 --block 256 --arg iota:u32:16384 --html kernel.html --trace kernel.wlt
-  warpload ptx run kernel.ptx --parameter in=0x10000000 --image memory.json
-  warpload ptx run kernel.ptx --set '%rd4=0x80000000+4*lane' --set '%p1=0xffff0000'
-  warpload ptx run gemm.ptx --set '%r7=0x00200000' --warp 1 --tensor-memory pattern:hash
-  warpload ptx run kernel.ptx --place table=0x20000000 --active 0x1 --format json")]
+  warpload ptx run kernel.ptx --grid 4 --block 256 --arg 1000 --arg 2.0 \\
+      --arg @x.bin --arg @y.bin --dump 3=out.bin
+  warpload ptx run kernel.ptx --block 128 --arg random:f32:1024 --check-races
+  warpload ptx run kernel.ptx --grid 64 --block 256 --arg iota:u32:16384 \\
+      --html kernel.html --trace kernel.wlt")]
 pub(crate) struct Arguments {
-    /// Modules; `-` is standard input
-    #[arg(required = true)]
-    files: Vec<PathBuf>,
-
-    /// The function to execute, by its name, mangled or demangled, or a regular expression that matches no other; may
-    /// be omitted if a module has only one
-    #[arg(long, value_name = "NAME|REGEX")]
-    function: Option<NamePattern>,
-
-    /// Contents of memory: a manifest, see docs/vectors.md
-    ///
-    /// A file that holds all bytes is mapped: it must not change or become shorter while it is
-    /// read.
-    #[arg(long, value_name = "MANIFEST")]
-    image: Option<PathBuf>,
-
-    /// The value of a register, in each lane: '%rd1=0x1000+16*lane'
-    ///
-    /// Replaces the results of instructions that are not executed; a load changes it. In a kernel it replaces every result,
-    /// loaded ones too.
-    #[arg(long, value_name = "REGISTER=VALUE", value_parser = pair)]
-    set: Vec<Pair>,
-
-    /// The value of a parameter, or its elements with commas between: n=4, a=0x10000000
-    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
-    parameter: Vec<Pair>,
-
-    /// The address of a variable in its space: table=0x20000000
-    #[arg(long, value_name = "NAME=ADDRESS", value_parser = pair)]
-    place: Vec<Pair>,
-
-    /// The active lanes, bit n for lane n
-    #[arg(long, value_name = "MASK", value_parser = lane_mask, default_value = "0xffffffff")]
-    active: LaneMask,
-
-    /// Contents of Tensor Memory: a file, or pattern:NAME, as for `tmem run`
-    #[arg(long, value_name = "FILE", value_parser = read_contents)]
-    tensor_memory: Option<Contents>,
-
-    /// The warp's number in its block, which decides which lanes of Tensor Memory it may read
-    #[arg(long, value_name = "W", default_value_t = 0, value_parser = number::<u32>(0..=u32::MAX.into()), requires = "tensor_memory")]
-    warp: u32,
-
-    /// Meaning of the lane in a Tensor Memory address
-    #[arg(long, value_enum, default_value_t, requires = "tensor_memory")]
-    lane_mode: LaneModeName,
+    #[command(flatten)]
+    setup: Setup,
 
     /// Output format
     #[arg(long, value_enum, default_value_t)]
@@ -125,21 +74,13 @@ pub(crate) struct Arguments {
     kernel: KernelArguments,
 }
 
-/// `NAME=VALUE`.
-type Pair = (String, String);
-
-fn pair(text: &str) -> Result<Pair, String> {
-    let (name, value) = text.split_once('=').ok_or("expected a name, `=` and a value")?;
-    Ok((name.trim().to_owned(), value.trim().to_owned()))
-}
-
 pub(crate) fn execute(
     arguments: &Arguments,
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let launch = arguments.launch()?;
-    let outputs = arguments.kernel.outputs();
+    let Arguments { setup, format, kernel } = arguments;
+    let outputs = kernel.outputs();
     // Each launch would write them, and the last one would win.
     let single = |modules: usize| match outputs.first() {
         Some((option, _)) if modules > 1 => {
@@ -147,172 +88,569 @@ pub(crate) fn execute(
         }
         _ => Ok(()),
     };
-    single(arguments.files.len())?;
+    single(setup.files.len())?;
     destination::check_apart(outputs.clone())?;
-    each_module(&arguments.files, progress, output, single, |file, output| {
-        let machine = match &arguments.image {
-            Some(manifest) => trace::open_machine(manifest)?,
-            None => Machine::default(),
-        };
-        let function = match &arguments.function {
-            None => None,
-            Some(pattern) => match file.function(pattern).with_context(|| Name::from(file.name))? {
-                Ok(function) => Some(function),
-                Err(missing) => {
-                    let missing = format_args!("{}: {missing}", file.name);
-                    return Ok(output.fail(Status::Failed, missing)?);
-                }
-            },
-        };
-        let mut launch = launch.clone();
-        launch.function = function;
-        if arguments.kernel.is_given() {
-            let image = arguments.image.is_some().then_some(&machine.memory);
-            let format = arguments.format;
-            return arguments.kernel.run(&launch, image, file, format, progress, output);
-        }
-        run_file(arguments, &launch, machine, file, output)
+    kernel.html.as_deref().map_or(Ok(()), |page| destination::check_name(page, HTML))?;
+    kernel.trace.as_deref().map_or(Ok(()), |trace| destination::check_name(trace, TRACE))?;
+    setup.each(progress, output, single, |file, launch, machine, output| {
+        let image = machine.as_ref().map(|machine| &machine.memory);
+        kernel.run(launch, image, file, *format, progress, output)
     })
 }
 
-impl Arguments {
-    fn launch(&self) -> anyhow::Result<Launch> {
-        let mut launch = Launch::default();
-        (launch.registers, launch.parameters, launch.places) =
-            (self.set.clone(), self.parameter.clone(), self.place.clone());
-        launch.active = self.active;
-        if let Some(contents) = &self.tensor_memory {
-            let rules = Rules::default().lane_mode(self.lane_mode.mode());
-            let tensor = WarpTensorMemory::new(contents.memory()?, self.warp).rules(rules);
-            launch.tensor = Some(tensor);
+/// How a kernel is launched.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Kernels")]
+struct KernelArguments {
+    /// The blocks of the grid along x, y and z
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = dimensions)]
+    grid: Option<[u32; 3]>,
+
+    /// The threads of a block along x, y and z [default: 32]
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = dimensions)]
+    block: Option<[u32; 3]>,
+
+    /// Bytes of dynamic shared memory of a block
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = number::<u64>(0..=u64::MAX))]
+    shared_bytes: u64,
+
+    /// The kernel's next parameter: @FILE, zeros:BYTES, or random:, iota: or ones:TYPE:COUNT for a buffer in global
+    /// memory, hex:BYTES, or a constant expression of its type
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    arg: Vec<String>,
+
+    /// Set a .global or .const variable of the module before the launch: a constant expression, several for an array
+    /// with commas between, or @FILE, which may be shorter than the variable
+    #[arg(long, value_name = "NAME=VALUE|@FILE", value_parser = pair)]
+    global: Vec<Pair>,
+
+    /// Write the buffer of an argument, counted from 0, or a variable of the module, after the launch
+    #[arg(long, value_name = "INDEX|NAME=FILE", value_parser = dump)]
+    dump: Vec<(Dumped, PathBuf)>,
+
+    /// Let --dump write bytes that are not known, with what memory happens to hold; without it, they are an error
+    #[arg(long, requires = "dump")]
+    dump_unknown: bool,
+
+    /// Write the memory instructions of the launch as a binary trace, with the loaded and the stored values
+    #[arg(long, value_name = "OUT.wlt")]
+    trace: Option<PathBuf>,
+
+    /// Write a page for a browser, with the coalescing and the bank conflicts of each line: one file
+    #[arg(long, value_name = "PAGE")]
+    html: Option<PathBuf>,
+
+    /// Run only the block with this index, to look for a fault in one block of a large grid
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = block_index)]
+    blocks: Option<[u32; 3]>,
+
+    /// End a launch after that many warp instructions [default: 1073741824]
+    #[arg(long, value_name = "N", value_parser = number::<u64>(1..=u64::MAX))]
+    steps: Option<u64>,
+
+    /// Report loads of uninitialized shared or local memory
+    #[arg(long)]
+    check_uninitialized: bool,
+
+    /// Launch a module although `ptx check` refuses it; illegal instructions are not executed
+    #[arg(long)]
+    no_check: bool,
+
+    /// Report data races in shared memory: two threads access the same bytes, one writes, and no barrier or fence orders
+    /// them
+    #[arg(long)]
+    check_races: bool,
+}
+
+fn dimensions(text: &str) -> Result<[u32; 3], String> {
+    coordinates(text, 1, 1)
+}
+
+/// Reads one to three numbers, each at least `least`. A missing number is `rest`.
+fn coordinates(text: &str, least: u64, rest: u32) -> Result<[u32; 3], String> {
+    let mut sizes = [rest; 3];
+    let parts: Vec<&str> = text.split(',').collect();
+    if parts.len() > 3 {
+        return Err("expected one to three numbers with commas between".to_owned());
+    }
+    for (size, part) in sizes.iter_mut().zip(parts) {
+        *size = number::<u32>(least..=u32::MAX.into())(part.trim())?;
+    }
+    Ok(sizes)
+}
+
+fn block_index(text: &str) -> Result<[u32; 3], String> {
+    coordinates(text, 0, 0)
+}
+
+/// What `--dump` writes.
+#[derive(Clone, Debug)]
+enum Dumped {
+    /// The buffer of an argument, counted from 0.
+    Argument(usize),
+    /// A variable of the module.
+    Variable(String),
+}
+
+impl fmt::Display for Dumped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Argument(number) => write!(f, "{number}"),
+            Self::Variable(name) => f.write_str(name),
         }
-        Ok(launch)
     }
 }
 
-impl File<'_> {
-    /// The name of the only function that matches; or a message if none does. Several matches are an error.
-    fn function(&self, pattern: &NamePattern) -> anyhow::Result<Result<String, String>> {
-        let functions = self.module.functions().iter();
-        let bodies = functions.filter(|function| function.body.is_some());
-        let names: Vec<Arc<str>> =
-            bodies.map(|body| Arc::from(self.module.text(body.name))).collect();
-        let demangled = Demangled::new(names.iter());
-        let form = |name: &Arc<str>| demangled.get(name).map(|form| &**form);
-        let text = pattern.as_str();
-        let is_whole = |name: &&Arc<str>| &***name == text || form(name) == Some(text);
-        let mut found: Vec<&Arc<str>> = names.iter().filter(is_whole).collect();
-        if found.is_empty() {
-            found = names.iter().filter(|name| pattern.matches(name, form(name))).collect();
+fn dump(text: &str) -> Result<(Dumped, PathBuf), String> {
+    let split = text.split_once('=').filter(|(what, _)| !what.is_empty());
+    let (what, file) = split.ok_or("expected a number or a variable, `=` and a file")?;
+    // No name of PTX begins with a digit.
+    let dumped = if what.starts_with(|first: char| first.is_ascii_digit()) {
+        Dumped::Argument(number::<usize>(0..=u64::MAX)(what)?)
+    } else {
+        Dumped::Variable(what.to_owned())
+    };
+    Ok((dumped, file.into()))
+}
+
+/// A parameter: a buffer, which is passed by address, or the bytes of a value.
+enum Value {
+    Buffer(Vec<u8>),
+    Bytes(Vec<u8>),
+}
+
+impl KernelArguments {
+    /// The files that a launch writes, each with its option.
+    fn outputs(&self) -> Vec<(String, &Path)> {
+        let dumps = self.dump.iter();
+        let dumps = dumps
+            .map(|(dumped, path)| (format!("--dump {dumped}={}", path.display()), path.as_path()));
+        let trace = self.trace.as_deref().map(|path| ("--trace".to_owned(), path));
+        let html = self.html.as_deref().map(|path| ("--html".to_owned(), path));
+        dumps.chain(trace).chain(html).collect()
+    }
+
+    /// Launches the named kernel of a module, or its only one.
+    fn run(
+        &self,
+        options: &Launch,
+        image: Option<&Memory>,
+        file: &File<'_>,
+        format: Format,
+        progress: Progress,
+        output: &mut Output,
+    ) -> anyhow::Result<Status> {
+        if !self.no_check && file.is_refused(output)? {
+            let help = "`--no-check` launches it all the same";
+            let message =
+                format_args!("{}: not launched, because it is not legal; {help}", file.name);
+            return Ok(output.fail(Status::Unreadable, message)?);
         }
-        match &found[..] {
-            [only] => Ok(Ok(only.to_string())),
-            [] => {
-                let names = names.iter().map(|name| demangled.or_name(name).to_owned());
-                let nearest = did_you_mean(&nearest(text, names));
-                Ok(Err(format!("no function name matches `--function {text}`{nearest}")))
+        let kernel = Kernel::chosen(file.module, options.function.as_deref());
+        let kernel = kernel.map_err(|error| match error {
+            KernelError::SeveralKernels { kernels } => {
+                let kernels = kernels.join(", ");
+                anyhow!("{}: several kernels; choose one with `--function`: {kernels}", file.name)
             }
-            several => {
-                let several: Vec<&str> = several.iter().map(|name| &***name).collect();
-                bail!("several functions; choose one with `--function`: {}", several.join(", "))
+            error => anyhow!("{}: {error}", file.name),
+        })?;
+        let mut memory = match image {
+            Some(image) if *image.map() == AddressMap::default() => DeviceMemory::of_image(image)?,
+            Some(_) => {
+                bail!("--image: kernels use the default windows; leave them out of the manifest")
             }
+            None => DeviceMemory::new(),
+        };
+        let mut launch =
+            KernelLaunch::new(self.grid.unwrap_or([1; 3]), self.block.unwrap_or([32, 1, 1]));
+        launch.shared_bytes = self.shared_bytes;
+        launch.steps = self.steps.unwrap_or(launch.steps);
+        launch.only_block = self.blocks;
+        launch.checks_uninitialized = self.check_uninitialized;
+        launch.checks_races = self.check_races;
+        let sizes = kernel.parameter_bytes();
+        let mut named =
+            options.set_up(&kernel, &mut launch).map_err(|error| failed(error, file))?;
+        let given = named.len() + self.arg.len();
+        if given > sizes.len() {
+            return refuse_parameters(&kernel, given, &[], file, output);
         }
+        let mut buffers = vec![None; sizes.len()];
+        let unnamed = (0..).filter(|number| !named.contains_key(number)).take(self.arg.len());
+        let unnamed: Vec<usize> = unnamed.collect();
+        for (number, text) in unnamed.into_iter().zip(&self.arg) {
+            let value = value(&kernel, &memory, number, text)
+                .with_context(|| format!("--arg {text} (parameter {number})"))?;
+            let bytes = match value {
+                Value::Bytes(bytes) => bytes,
+                Value::Buffer(bytes) => {
+                    let address = memory.allocate(bytes, AllocationUse::Argument(number))?;
+                    if let Some(buffer) = buffers.get_mut(number) {
+                        *buffer = Some(address);
+                    }
+                    let size = sizes.get(number).copied().unwrap_or(8);
+                    address.to_le_bytes()[..size.min(8) as usize].to_vec()
+                }
+            };
+            named.insert(number, bytes);
+        }
+        let missing = (0..sizes.len()).filter(|number| !named.contains_key(number));
+        let missing: Vec<usize> = missing.collect();
+        if !missing.is_empty() {
+            return refuse_parameters(&kernel, given, &missing, file, output);
+        }
+        launch.parameters.extend(named.into_values());
+        self.set_variables(&kernel, &mut launch)?;
+        let mut dumps = Vec::new();
+        for (dumped, path) in &self.dump {
+            let option = format!("--dump {dumped}={}", path.display());
+            let address = match dumped {
+                Dumped::Argument(number) => {
+                    let address = buffers.get(*number).copied().flatten();
+                    let no_buffer = || anyhow!("{option}: argument {number} is no buffer");
+                    Some(address.ok_or_else(no_buffer)?)
+                }
+                Dumped::Variable(name) => {
+                    kernel.variable(name).with_context(|| option.clone())?;
+                    None
+                }
+            };
+            dumps.push((dumped, address, option, destination::target(path)?));
+        }
+        let page = self.html.as_deref().map(destination::target).transpose()?;
+        let kept = match &self.trace {
+            Some(path) => Some(destination::target(path)?.create()?),
+            None => None,
+        };
+        let begin = |output: &OutputFile| {
+            let output = BufWriter::new(output.file().try_clone()?);
+            LaunchTrace::new(&kernel, &launch, import_source(Path::new(file.name)), output)
+        };
+        let trace = kept.as_ref().map(begin).transpose().map_err(write_error(&self.trace))?;
+        let mut observer = (LaunchCounter::new(&kernel, &launch), trace);
+        let shown = (format == Format::Text).then_some(&mut *output);
+        let mut printing = Printing::new(&mut observer, shown);
+        let ran = watched(progress, file.name, launch.block_count(), |watch| {
+            kernel.run_watched(&launch, &mut memory, Some(&mut printing), Some(watch))
+        });
+        printing.finish()?;
+        let (result, limit) = match ran {
+            Ok(result) => (result, None),
+            Err(error) => {
+                let message = error.to_string();
+                let KernelError::Steps { result, .. } = error else {
+                    bail!("{}: {message}", file.name);
+                };
+                (*result, Some(message))
+            }
+        };
+        let (counter, trace) = observer;
+        if let Some(mut trace) = trace {
+            if result.fault_count > 0 {
+                let verdict = result.verdict();
+                let note = format!("the launch had {verdict}; the trace has the lanes without one");
+                trace.note(&note);
+            }
+            let written = trace.finish().and_then(|mut output| output.flush());
+            written.map_err(write_error(&self.trace))?;
+        }
+        let only_block = launch.only_block.map(|[x, y, z]| {
+            let [nx, ny, nz] = launch.grid;
+            format!("only block ({x}, {y}, {z}) of {nx} x {ny} x {nz} was run")
+        });
+        let notes: Vec<String> = only_block.into_iter().collect();
+        let mut refusals = Vec::new();
+        // A launch that was given up has no results.
+        for (dumped, address, option, target) in dumps.into_iter().filter(|_| limit.is_none()) {
+            let address = match dumped {
+                Dumped::Argument(_) => address,
+                Dumped::Variable(name) => memory.variable(name),
+            };
+            let address = address.unwrap_or_default();
+            if memory.is_known(address) || self.dump_unknown {
+                target.write(memory.bytes(address).unwrap_or_default())?;
+                continue;
+            }
+            let unknown = result.unknown.iter().find(|unknown| unknown.base == address);
+            let unknown = match unknown {
+                Some(unknown) => described(&kernel, unknown, &memory),
+                None => "the initial value has bytes without a value here".to_owned(),
+            };
+            refusals.push(format!(
+                "{option}: not written: {unknown}; `--dump-unknown` writes what memory holds there"
+            ));
+        }
+        let summary = counter.summary(&result);
+        if let (Some(target), None) = (page, &limit) {
+            let title = Path::new(file.name).file_name().unwrap_or_default().to_string_lossy();
+            let page = ReportPage::new(&summary).title(&title).data("the arguments of the launch");
+            target.write(html(&page.launch(&result, &notes)).as_bytes())?;
+        }
+        if format == Format::Json {
+            let LaunchCounts { warp_instructions, .. } = result.counts;
+            let launch = LaunchJson {
+                counts: result.counts,
+                steps: warp_instructions,
+                has_ended: result.has_ended,
+                only_block: launch.only_block,
+                faults: FaultTotalsJson::from(&result),
+            };
+            let unknown = result.unknown.iter();
+            output.json(&KernelJson {
+                file: file.name,
+                launch,
+                not_executed: result.skipped.iter().map(SkippedJson::from).collect(),
+                unknown_bytes: unknown.map(|one| UnknownJson::new(&kernel, one)).collect(),
+                printed: String::from_utf8_lossy(&result.printed),
+                printed_bytes: result.printed_bytes,
+                faults: faults::faults_json(&result),
+                summary: &summary,
+            })?;
+        } else {
+            for note in &notes {
+                output.line(note)?;
+            }
+            show(&result, &kernel, &memory, output)?;
+            let rows = TableRows { order: TableOrder::Pc, most: Some(MAX_ROWS) };
+            output.text(&access_table(&summary, rows))?;
+        }
+        if let Some(message) = limit {
+            let outputs = [!self.dump.is_empty(), self.trace.is_some(), self.html.is_some()];
+            let unwritten = if outputs.contains(&true) { "; no file is written" } else { "" };
+            let message = format!("{}: {message}{unwritten}", file.name);
+            return Ok(output.fail(Status::Failed, message)?);
+        }
+        if let Some(kept) = kept {
+            kept.persist()?;
+        }
+        for refusal in &refusals {
+            output.fail(Status::Failed, format_args!("{}: {refusal}", file.name))?;
+        }
+        Ok(if result.is_clean() && refusals.is_empty() {
+            Status::Done
+        } else {
+            output.raise(Status::Failed)
+        })
+    }
+
+    /// Sets the variables that `--global` names.
+    fn set_variables(&self, kernel: &Kernel<'_>, launch: &mut KernelLaunch) -> anyhow::Result<()> {
+        let mut known: Vec<DeclarationId> = Vec::new();
+        for (name, text) in &self.global {
+            let option = || format!("--global {name}={text}");
+            let id = kernel.variable(name).with_context(option)?;
+            if known.contains(&id) {
+                bail!("--global {name} is given twice");
+            }
+            known.push(id);
+            let bytes = match text.strip_prefix('@') {
+                Some(path) => read_bytes(path).with_context(option)?,
+                None => kernel.variable_value(id, text).with_context(option)?,
+            };
+            launch.variables.push((id, bytes));
+        }
+        Ok(())
     }
 }
 
-/// Runs a function of a module.
-fn run_file(
-    arguments: &Arguments,
-    launch: &Launch,
-    machine: Machine,
+fn read_bytes(path: &str) -> anyhow::Result<Vec<u8>> {
+    let (file, metadata) = io::open_file(Path::new(path))?;
+    io::read_all(file, metadata.is_file())
+}
+
+/// Reports parameters that are missing or too many, and says how they are given.
+fn refuse_parameters(
+    kernel: &Kernel<'_>,
+    given: usize,
+    missing: &[usize],
     file: &File<'_>,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let mut run = match launch.prepare(file.module, machine) {
-        Ok(run) => run,
-        Err(error) => {
-            let LaunchError::Placement(placement) = &error else { return Err(failed(error, file)) };
-            let Some(span) = placement.span() else { return Err(failed(error, file)) };
-            let title = placement.to_string();
-            file.draw(Labelled { title: &title, rule: None, help: None, span }, output)?;
-            return Ok(Status::Failed);
-        }
+    let parameters = parameters(kernel);
+    let given = match given {
+        0 => "none is given".to_owned(),
+        1 => "1 is given".to_owned(),
+        more => format!("{more} are given"),
     };
-    for remark in run.remarks() {
-        output.note(remark)?;
+    let all = parameters.iter().map(|(name, scalar)| format!("{name}: {scalar}"));
+    let all = all.collect::<Vec<_>>().join(", ");
+    let listed = if all.is_empty() { all } else { format!(": {all}") };
+    let missing = || missing.iter().filter_map(|number| parameters.get(*number));
+    let names: Vec<&str> = missing().map(|(name, _)| &**name).collect();
+    let without = if names.is_empty() { "" } else { "; missing: " };
+    let message = format_args!(
+        "{}: the kernel has {}, {given}{listed}{without}{}",
+        file.name,
+        plural(parameters.len() as u64, "parameter"),
+        names.join(", ")
+    );
+    let status = output.fail(Status::Unreadable, message)?;
+    diagnostic::note(
+        "`--arg` gives the next parameter: a number; a buffer, `zeros:BYTES`, `@FILE` or \
+         `random:f32:COUNT`; or `hex:BYTES`. `--parameter NAME=VALUE` gives one by its name",
+    );
+    // Compilers number the parameters, and Triton appends pointers to those of the program.
+    let is_triton =
+        |(name, scalar): &(String, String)| scalar == ".u64" && name.contains("_param_");
+    if (1..=2).contains(&names.len()) && missing().all(is_triton) {
+        diagnostic::note(
+            "a kernel of Triton ends in one or two pointers to scratch memory: `--arg 0` for each",
+        );
     }
-    let mut shown = Shown::new(arguments.format, file, launch.active);
-    let mut status = Status::Done;
-    run.each(|step| {
-        shown.step(step, output)?;
-        match step {
-            LaunchStep::Illegal { verdict, .. } => {
-                status = output.raise(Status::Failed);
-                file.draw_verdict(verdict, output)
-            }
-            LaunchStep::Failed { load, error } => {
-                status = output.raise(Status::Failed);
-                let (title, help) = (error.kind.to_string(), help(load, &error.kind));
-                let help = help.as_deref();
-                let label = Labelled { title: &title, rule: None, help, span: error.span };
-                file.draw(label, output)
-            }
-            _ => Ok(()),
-        }
-    })?;
-    shown.end(output)?;
     Ok(status)
 }
 
-/// Adds the name of the module, and of the option, to an error of a launch.
-fn failed(error: LaunchError, file: &File<'_>) -> anyhow::Error {
-    let error = match error {
-        LaunchError::SeveralFunctions { functions } => {
-            let functions = functions.join(", ");
-            anyhow!("several functions; choose one with `--function`: {functions}")
-        }
-        LaunchError::Twice { what, name } => anyhow!("--{} {name} is given twice", option(what)),
-        LaunchError::Value { what, name, value, source } => {
-            let option = option(what);
-            return anyhow::Error::new(source)
-                .context(format!("{}: --{option} {name}={value}", file.name));
-        }
-        error => error.into(),
+/// The name and the type of each parameter: `.u64`, `.b8[16]`.
+fn parameters(kernel: &Kernel<'_>) -> Vec<(String, String)> {
+    let module = kernel.module();
+    let declared = module.declarations().get(kernel.function().parameters.clone());
+    let declared = declared.into_iter().flatten().zip(kernel.parameter_bytes());
+    let parameter = |(declared, bytes): (&Declaration, u64)| {
+        let one = u64::from(declared.scalar.bits().unwrap_or(8) / 8).max(1);
+        let count = if bytes > one { format!("[{}]", bytes / one) } else { String::new() };
+        (module.text(declared.name).to_owned(), format!(".{}{count}", declared.scalar.name()))
     };
-    error.context(Name::from(file.name))
+    declared.map(parameter).collect()
 }
 
-/// The option that sets a value of this kind.
-fn option(what: LaunchValue) -> &'static str {
-    match what {
-        LaunchValue::Register => "set",
-        LaunchValue::Parameter => "parameter",
-        LaunchValue::Place => "place",
+/// The name of a parameter of the kernel.
+fn parameter_name<'m>(kernel: &Kernel<'m>, number: usize) -> Option<&'m str> {
+    let module = kernel.module();
+    let declared = module.declarations().get(kernel.function().parameters.clone())?.get(number)?;
+    Some(module.text(declared.name))
+}
+
+/// `argument 1 (out): 128 of 4096 bytes are unknown, the first at offset 0: …`.
+fn described(kernel: &Kernel<'_>, unknown: &UnknownBytes, memory: &DeviceMemory) -> String {
+    let UnknownBytes { purpose, base, bytes, first, cause, .. } = unknown;
+    let name = match purpose {
+        AllocationUse::Argument(number) => parameter_name(kernel, *number),
+        _ => None,
+    };
+    let name = name.map_or(String::new(), |name| format!(" `{name}`"));
+    let all = memory.bytes(*base).map_or(0, <[u8]>::len);
+    let verb = if *bytes == 1 { "is" } else { "are" };
+    format!(
+        "{purpose}{name}: {bytes} of {} {verb} unknown, the first at offset {first}: {cause}",
+        plural(all as u64, "byte"),
+    )
+}
+
+/// Reads the value of an `--arg`.
+fn value(
+    kernel: &Kernel<'_>,
+    memory: &DeviceMemory,
+    number: usize,
+    text: &str,
+) -> anyhow::Result<Value> {
+    if let Some(path) = text.strip_prefix('@') {
+        return Ok(Value::Buffer(read_bytes(path)?));
+    }
+    if let Some(fill) = Fill::parse(text) {
+        // Two buffers of random numbers differ, because a mix-up of them could be hidden otherwise.
+        return Ok(Value::Buffer(fill?.bytes(memory, number as u64)?));
+    }
+    if let Some(digits) = text.strip_prefix("hex:") {
+        let digits: Vec<u8> = digits.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        let pairs = digits.chunks(2).map(|pair| {
+            let pair = std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2);
+            pair.and_then(|pair| u8::from_str_radix(pair, 16).ok())
+        });
+        let bytes = pairs.collect::<Option<Vec<u8>>>();
+        return Ok(Value::Bytes(bytes.context("expected pairs of hexadecimal digits")?));
+    }
+    kernel.parameter_value(number, text).map(Value::Bytes).map_err(|error| {
+        match parameters(kernel).get(number) {
+            Some((name, scalar)) if matches!(&**scalar, ".u64" | ".b64" | ".s64") => anyhow!(
+                "`{name}` is {scalar}, a pointer or an integer: `zeros:BYTES` or `@FILE` makes a buffer ({error})"
+            ),
+            _ => error.into(),
+        }
+    })
+}
+
+/// Adds the trace's path to an I/O error.
+fn write_error(path: &Option<PathBuf>) -> impl Fn(std::io::Error) -> OutputError {
+    move |source| OutputError::write(path.as_deref().unwrap_or(Path::new("")), source)
+}
+
+#[derive(Serialize)]
+struct KernelJson<'f> {
+    file: &'f str,
+    launch: LaunchJson<'f>,
+    not_executed: Vec<SkippedJson<'f>>,
+    unknown_bytes: Vec<UnknownJson<'f>>,
+    /// The first MiB of the text of `printf`, and the size of all of it in bytes.
+    printed: Cow<'f, str>,
+    printed_bytes: u64,
+    faults: Vec<FaultJson<'f>>,
+    #[serde(flatten)]
+    summary: &'f Summary,
+}
+
+#[derive(Serialize)]
+struct LaunchJson<'f> {
+    #[serde(flatten)]
+    counts: LaunchCounts,
+    /// The number that `--steps` limits.
+    steps: u64,
+    /// Whether the launch ended before it reached the limit.
+    #[serde(rename = "ended")]
+    has_ended: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    only_block: Option<[u32; 3]>,
+    #[serde(flatten)]
+    faults: FaultTotalsJson<'f>,
+}
+
+/// An instruction that was reached and not executed.
+#[derive(Serialize)]
+struct SkippedJson<'f> {
+    instruction: &'f str,
+    line: u32,
+    count: u64,
+}
+
+impl<'f> From<&'f SkippedInstruction> for SkippedJson<'f> {
+    fn from(skipped: &'f SkippedInstruction) -> Self {
+        Self { instruction: &skipped.text, line: skipped.line, count: skipped.count }
     }
 }
 
-/// A hint: the option that provides the missing value of a load.
-fn help(load: &PtxLoad<'_>, error: &RunErrorKind) -> Option<String> {
-    Some(match error {
-        RunErrorKind::NoValue { register, is_predicate: true, .. } => {
-            format!("`--set '{register}=0xffffffff'` makes it true in every lane")
-        }
-        RunErrorKind::NoValue { register, .. } if load.opcode != Opcode::Ld => {
-            format!("`--set '{register}=0'` sets it: lane << 16 | column")
-        }
-        RunErrorKind::NoValue { register, .. } => {
-            format!("`--set '{register}=0x1000+4*lane'` sets it in every lane")
-        }
-        RunErrorKind::NoParameter { parameter } => {
-            format!("`--parameter {parameter}=0x1000` sets it")
-        }
-        RunErrorKind::NoInitialValue { .. } => "`--image MANIFEST` may have its bytes".to_owned(),
-        RunErrorKind::NoTensorMemory => {
-            "`--tensor-memory FILE` or `--tensor-memory pattern:hash` fills it".to_owned()
-        }
-        RunErrorKind::AddressesDiffer { register, first, .. } => {
-            format!("`--set '{register}={first:#x}'` sets one address for all lanes")
-        }
-        _ => return None,
-    })
+/// The unknown bytes of an argument's buffer, or of other memory, which has no number.
+#[derive(Serialize)]
+struct UnknownJson<'f> {
+    argument: Option<usize>,
+    name: Option<&'f str>,
+    bytes: u64,
+    first: u64,
+    cause: String,
+}
+
+impl<'f> UnknownJson<'f> {
+    fn new(kernel: &Kernel<'f>, unknown: &'f UnknownBytes) -> Self {
+        let (argument, name) = match &unknown.purpose {
+            AllocationUse::Argument(number) => (Some(*number), parameter_name(kernel, *number)),
+            AllocationUse::Variable(name) => (None, Some(&**name)),
+            _ => (None, None),
+        };
+        let UnknownBytes { bytes, first, cause, .. } = unknown;
+        Self { argument, name, bytes: *bytes, first: *first, cause: cause.to_string() }
+    }
+}
+
+fn show(
+    result: &KernelResult,
+    kernel: &Kernel<'_>,
+    memory: &DeviceMemory,
+    output: &mut Output,
+) -> anyhow::Result<()> {
+    output.line(result.counts)?;
+    for skipped in &result.skipped {
+        output.line(skipped)?;
+    }
+    for unknown in &result.unknown {
+        output.line(described(kernel, unknown, memory))?;
+    }
+    faults::show(result, output)
 }

@@ -40,7 +40,7 @@ fn a_missing_semicolon_is_one_error() {
         ld.global.u32 %r2, [%rd1];
         ret; }}\n"
     );
-    let ran = fed(&["ptx", "run", "-", "--set", "%rd1=0x1000"], &module);
+    let ran = fed(&["ptx", "loads", "-", "--set", "%rd1=0x1000"], &module);
     assert_eq!(ran.status, 1);
     assert_eq!(ran.stderr.matches("error").count(), 1, "{}", ran.stderr);
     assert!(!ran.stderr.contains("illegal load"), "{}", ran.stderr);
@@ -53,7 +53,7 @@ fn misaligned_addresses_are_remarked() {
         .entry k() {{ .reg .b64 %rd<3>; .reg .b32 %r<3>; .reg .pred p;
         @p ld.global.u32 %r1, [%rd1]; ret; }}\n"
     );
-    let arguments = ["ptx", "run", "-", "--set", "%rd1=0x80000000+lane", "--set", "p=3"];
+    let arguments = ["ptx", "loads", "-", "--set", "%rd1=0x80000000+lane", "--set", "p=3"];
     let ran = fed(&arguments, &module);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     assert!(

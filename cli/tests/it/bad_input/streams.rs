@@ -91,11 +91,11 @@ fn a_closed_pipe_hides_no_failure() {
     std::fs::write(at("vectors"), "{}\n".repeat(5000)).expect("a file");
     std::fs::write(at("module"), MODULE).expect("a file");
     for (arguments, status) in [
-        (&["conform", &at("vectors")][..], 1),
-        (&["conform", "--format", "json", &at("vectors")], 1),
-        (&["run", "--all", "--format", "json", &at("vectors")], 1),
-        (&["decode", "--format", "json", "--word", "what"], 1),
-        (&["encode", "--format", "json", "what"], 1),
+        (&["conform", &at("vectors")][..], 2),
+        (&["conform", "--format", "json", &at("vectors")], 2),
+        (&["run", "--all", "--format", "json", &at("vectors")], 2),
+        (&["decode", "--format", "json", "--word", "what"], 2),
+        (&["encode", "--format", "json", "what", "LD R0, [R1]"], 2),
         (&["ptx", "check", &at("module")], 1),
         (&["ptx", "check", "--format", "json", &at("module")], 1),
         (&["decode", "--word", "0x9c90000123470200"], 0),
@@ -119,7 +119,7 @@ const MODULE: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .e
 
 /// A way to call each subcommand, which then writes to standard output. `FOLDER` is a folder with a summary.
 #[cfg(unix)]
-const EVERY_SUBCOMMAND: [&[&str]; 30] = [
+const EVERY_SUBCOMMAND: [&[&str]; 31] = [
     &["decode", CUBIN],
     &["images", "tests/data/fatbins/plain.fatbin"],
     &["stats", CUBIN],
@@ -142,7 +142,17 @@ const EVERY_SUBCOMMAND: [&[&str]; 30] = [
     &["access", "lane * 16"],
     &["ptx", "check", "tests/data/ptx/legal.ptx"],
     &["ptx", "lower", "tests/data/ptx/legal.ptx"],
-    &["ptx", "run", "tests/data/ptx/table.ptx"],
+    &["ptx", "loads", "tests/data/ptx/table.ptx"],
+    &[
+        "ptx",
+        "run",
+        "benches/kernels/saxpy.ptx",
+        "--function=saxpy",
+        "--arg=0",
+        "--arg=0",
+        "--arg=0",
+        "--arg=0",
+    ],
     &["tmem", "map", "16x256b", "x4"],
     &["tmem", "run", "tcgen05.ld.sync.aligned.32x32b.x1.b32 {r0}, [t];", "--warp=0", "--taddr=0"],
     &["conform", "tests/data/cmd/tmem-cases.jsonl"],
@@ -229,15 +239,15 @@ const QUESTION: &str = r#"{"family":"decode","sm":"50","word":"0x9c9000012347020
 #[test]
 fn no_colour_without_a_terminal() {
     let arguments = ["encode", "LD R255, [R1]"];
-    let expected = checked("plain", &run(&arguments), 1);
+    let expected = checked("plain", &run(&arguments), 2);
     for (name, value) in [("NO_COLOR", "1"), ("TERM", "xterm-256color"), ("COLUMNS", "20")] {
         let output = warpload(&arguments).env(name, value).output().expect("it starts");
-        assert_eq!(checked(name, &output, 1), expected, "{name}");
+        assert_eq!(checked(name, &output, 2), expected, "{name}");
     }
     // NO_COLOR overrides CLICOLOR_FORCE.
     let mut forced = warpload(&arguments);
     forced.env("NO_COLOR", "1").env("CLICOLOR_FORCE", "1");
-    assert_eq!(checked("both", &forced.output().expect("it starts"), 1), expected);
+    assert_eq!(checked("both", &forced.output().expect("it starts"), 2), expected);
 }
 
 #[test]
@@ -256,8 +266,8 @@ fn json_is_json() {
     for (arguments, status) in [
         (&["decode", CUBIN][..], 0),
         (&["decode", "--check", "tests/data/cmd/changed.cuobjdump.txt"], 1),
-        (&["decode", "--word", "0x9c90000123470200", "0x0", "\"\\\u{1}"], 1),
-        (&["encode", "LD R0, [R1]", "LD \"R0\\"], 1),
+        (&["decode", "--word", "0x9c90000123470200", "0x0", "\"\\\u{1}"], 2),
+        (&["encode", "LD R0, [R1]", "LD \"R0\\"], 2),
         (&["encode", "--bundle", "LD R0, [R1]", "LD R2, [R1]"], 0),
         (&["decode", "--all", "tests/data/cmd/no-words.txt"], 0),
         (&["decode", "--all", "--raw", "tests/data/cmd/absolute.bin"], 0),

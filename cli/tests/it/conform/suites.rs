@@ -119,7 +119,7 @@ fn a_folder_means_its_cases() {
         "{}",
         ran.stdout
     );
-    assert_eq!((ran.status, last_line(&ran.stdout)), (1, "2 passed, 2 failed, 0 skipped"));
+    assert_eq!((ran.status, last_line(&ran.stdout)), (2, "2 passed, 2 failed, 0 skipped"));
     // The order is that of the files, and of the arguments.
     let ran = run("cat", &["--format", "json"], &[&suite.path("z"), suite.folder.path()]);
     let line = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["id"].clone();
@@ -259,7 +259,7 @@ fn questions_are_the_cases_without_what_they_expect() {
     // The question comes back: it is no answer, and the message names its first key.
     let asked = suite.path("question");
     let ran = run(&format!("tee '{}'", asked.display()), &[], &[&suite.path("one.jsonl")]);
-    assert_eq!(ran.status, 1, "{ran:?}");
+    assert_eq!(ran.status, 2, "{ran:?}");
     let question = std::fs::read_to_string(asked).unwrap();
     assert_eq!(
         question,

@@ -70,19 +70,23 @@ fn wrong_answers() {
 
 #[test]
 fn a_program_that_ends() {
-    only_faults_fail("crash", "crash", "the program ended before its answer: exit status 3");
-    only_faults_fail("signal", "crash", "the program ended before its answer: signal 11 (SIGSEGV)");
-    only_faults_fail("half", "crash", "the program ended before its answer: exit status 0");
+    only_faults_fail("crash", "crash", "the program ended with status 3 before it answered");
+    only_faults_fail(
+        "signal",
+        "crash",
+        "the program ended with signal 11 (SIGSEGV) before it answered",
+    );
+    only_faults_fail("half", "crash", "the program ended with status 0 before it answered");
 }
 
 #[test]
 fn a_program_that_leaves_others_behind() {
-    only_faults_fail("child", "crash", "the program ended before its answer: exit status 4");
+    only_faults_fail("child", "crash", "the program ended with status 4 before it answered");
     if Command::new("setsid").arg("true").status().is_err() {
         crate::common::missing("a program with a daemon: no setsid");
         return;
     }
-    only_faults_fail("daemon", "crash", "the program ended before its answer: exit status 0");
+    only_faults_fail("daemon", "crash", "the program ended with status 0 before it answered");
 }
 
 #[test]
@@ -179,7 +183,7 @@ fn lines_that_are_no_answers_are_shown() {
 fn the_end_of_standard_error_is_part_of_a_crash() {
     let suite = Suite::new(COUNT);
     let ran = emulate(&suite, "crash", &[]);
-    let expected = "c3-fault\n  flags: faulty, some\n  the program ended before its answer: exit status 3\n  \
+    let expected = "c3-fault\n  flags: faulty, some\n  the program ended with status 3 before it answered\n  \
                     the end of its standard error:\n  | assertion failed at c3-fault\n";
     assert!(ran.stdout.contains(expected), "{}", ran.stdout);
 }
@@ -222,7 +226,7 @@ fn as_many_failures_are_shown_as_are_asked_for() {
 #[test]
 fn a_program_that_cannot_answer_ends_the_run() {
     let suite = Suite::new(32);
-    let message = "has answered none of the first 10 questions";
+    let message = "it must write one line for each question, flushed at once";
     for command in ["true", "sh -c 'echo no >&2; exit 3'", "sh -c 'exec >&-; exit 1'"] {
         for jobs in ["1", "4"] {
             let ran = suite.run(command, &["--jobs", jobs]);
@@ -233,9 +237,9 @@ fn a_program_that_cannot_answer_ends_the_run() {
     // What waits for its time is told of before the end of the run.
     let ran = suite.run("sleep 600", &["--timeout", "0.01"]);
     let warning =
-        "warning: sleep: no answer to the first question within 0.01 s; expected one line";
+        "warning: sleep: no answer to the first question within 0.01 s; it must write one line";
     assert_eq!(ran.stderr.matches(warning).count(), 1, "{}", ran.stderr);
-    assert!(ran.stderr.find(warning) < ran.stderr.find(message), "{}", ran.stderr);
+    assert!(ran.stderr.find(warning) < ran.stderr.find("error: sleep: "), "{}", ran.stderr);
     let unknown = suite.run("./no-such-emulator", &[]);
     assert_eq!((unknown.status, unknown.stdout.as_str()), (2, ""));
     assert!(unknown.stderr.contains("./no-such-emulator: cannot be started"), "{}", unknown.stderr);

@@ -37,7 +37,7 @@ fn outputs_that_cannot_be_written() {
         ("trace", "missing/out.wlt", "out.wlt: cannot be written: "),
         ("trace", "folder", "folder: is a folder; expected the name of the file to write"),
         ("missing", "out.wlt", "missing: cannot be read: "),
-        ("folder", "out.wlt", "folder: is a folder; expected a file"),
+        ("folder", "out.wlt", "folder: a folder without traces"),
         ("bad", "out.wlt", "bad:2:1: expected a header line"),
     ] {
         let ran = warpload(&["import", &at(input), "-o", &at(output)]);
@@ -133,7 +133,7 @@ fn shards_through_files() {
         for (files, expected) in [
             (&files[..2], "shard 1 of 3 is missing"),
             (&[files[0], files[1], files[2], files[2]][..], "is shard 1 of 3, like another one"),
-            (&[&*at("binary")], "a binary trace of warpload; `warpload show`"),
+            (&[&*at("binary")], "a binary trace of warpload, not the summary of a replay"),
         ] {
             let ran = merge(files);
             assert_eq!((ran.status, &*ran.stdout), (2, ""));

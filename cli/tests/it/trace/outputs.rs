@@ -159,36 +159,32 @@ fn links_are_followed() {
 fn modes_are_kept_and_read_only_files_are_refused() {
     let folder = Folder::new();
     let set = |mode| {
-        let _ = fs::remove_file(folder.at("out.wlt"));
-        fs::write(folder.at("out.wlt"), "old").unwrap();
-        fs::set_permissions(folder.at("out.wlt"), fs::Permissions::from_mode(mode)).unwrap();
+        let _ = fs::remove_file(folder.at("out"));
+        fs::write(folder.at("out"), "old").unwrap();
+        fs::set_permissions(folder.at("out"), fs::Permissions::from_mode(mode)).unwrap();
     };
-    let mode = || fs::metadata(folder.at("out.wlt")).unwrap().mode() & 0o777;
+    let mode = || fs::metadata(folder.at("out")).unwrap().mode() & 0o777;
     for kept in [0o600, 0o664, 0o755] {
         set(kept);
-        assert_eq!(folder.import("a.traceg", "out.wlt").status, 0);
+        assert_eq!(folder.import("a.traceg", "out").status, 0);
         assert_eq!(mode(), kept);
-        assert!(fs::read(folder.at("out.wlt")).unwrap() == fs::read(folder.at("b.wlt")).unwrap());
+        assert!(fs::read(folder.at("out")).unwrap() == fs::read(folder.at("b.wlt")).unwrap());
     }
     // Also for the superuser, who could write them.
     for refused in [0o444, 0o000, 0o466] {
         set(refused);
         for arguments in [
-            &["import", "a.traceg", "-o", "out.wlt"][..],
-            &["replay", "b.wlt", "--html", "out.wlt"],
-            &["tmem", "map", "16x64b", "x1", "--svg", "out.wlt"],
+            &["import", "a.traceg", "-o", "out"][..],
+            &["replay", "b.wlt", "--html", "out"],
+            &["tmem", "map", "16x64b", "x1", "--svg", "out"],
         ] {
             let ran = folder.run(arguments, b"");
             assert_eq!((ran.status, &*ran.stdout), (2, ""), "{arguments:?}");
-            assert!(
-                ran.stderr.contains("out.wlt: cannot be written: is read-only"),
-                "{}",
-                ran.stderr
-            );
+            assert!(ran.stderr.contains("out: cannot be written: is read-only"), "{}", ran.stderr);
             assert_eq!(mode(), refused);
         }
-        fs::set_permissions(folder.at("out.wlt"), fs::Permissions::from_mode(0o600)).unwrap();
-        assert_eq!(fs::read(folder.at("out.wlt")).unwrap(), b"old");
+        fs::set_permissions(folder.at("out"), fs::Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(fs::read(folder.at("out")).unwrap(), b"old");
     }
 }
 
@@ -209,12 +205,12 @@ fn owners_are_kept() {
 #[test]
 fn pipes_and_devices_are_written_in_place() {
     let folder = Folder::new();
-    let fifo = folder.at("fifo.wlt");
+    let fifo = folder.at("fifo");
     assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
     for arguments in [
-        &["import", "a.traceg", "-o", "fifo.wlt"][..],
-        &["replay", "b.wlt", "--html", "fifo.wlt"],
-        &["tmem", "map", "16x64b", "x1", "--svg", "fifo.wlt"],
+        &["import", "a.traceg", "-o", "fifo"][..],
+        &["replay", "b.wlt", "--html", "fifo"],
+        &["tmem", "map", "16x64b", "x1", "--svg", "fifo"],
     ] {
         let reader = std::thread::spawn({
             let fifo = fifo.clone();
@@ -279,7 +275,7 @@ fn what_does_not_fit_is_named() {
     let lines: Vec<_> = (0..5000).map(line).collect();
     let lines: Vec<_> = lines.iter().map(String::as_str).collect();
     fs::write(folder.at("a.traceg"), grouped(5, "", &lines)).unwrap();
-    fs::write(folder.at("out.wlt"), "old").unwrap();
+    fs::write(folder.at("out"), "old").unwrap();
     let before = folder.contents();
     let limited = |arguments: &[&str]| {
         let mut shell = Command::new("sh");
@@ -291,12 +287,12 @@ fn what_does_not_fit_is_named() {
         ran.stderr
     };
     for arguments in [
-        &["import", "a.traceg", "-o", "out.wlt"][..],
-        &["replay", "b.wlt", "--html", "out.wlt"],
-        &["tmem", "map", "16x64b", "x16", "--svg", "out.wlt"],
+        &["import", "a.traceg", "-o", "out"][..],
+        &["replay", "b.wlt", "--html", "out"],
+        &["tmem", "map", "16x64b", "x16", "--svg", "out"],
     ] {
         let stderr = limited(arguments);
-        assert!(stderr.starts_with("error: out.wlt: cannot be written: "), "{stderr}");
+        assert!(stderr.starts_with("error: out: cannot be written: "), "{stderr}");
         assert!(!stderr.contains(".warpload-"), "{stderr}");
     }
     let stderr = limited(&["replay", "a.traceg"]);

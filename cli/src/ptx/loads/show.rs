@@ -1,4 +1,4 @@
-//! [`Shown`]: prints the loads of `ptx run`.
+//! [`Shown`]: prints the loads of `ptx loads`.
 
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload_ptx::PtxLoad;
