@@ -219,22 +219,3 @@ pub(crate) fn parquet_output_error(
 ) -> Result<std::io::Error, Box<dyn Error + Send + Sync>> {
     error.downcast::<std::io::Error>().map(|error| *error)
 }
-
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
-
-    use super::*;
-
-    #[test]
-    fn a_build_that_writes_parquet_says_so() {
-        let help = || {
-            let mut command = crate::Arguments::command();
-            let export = command.find_subcommand_mut("export").unwrap();
-            export.render_long_help().to_string()
-        };
-        assert!(!help().contains("parquet"));
-        set_parquet(|_| Ok(()));
-        assert!(help().contains("- parquet:") && help().contains("--format parquet -o"));
-    }
-}

@@ -74,7 +74,7 @@ fn blocks_of_any_bytes_with_right_checksums_do_not_panic() {
     let original =
         Parts::of(&imported(&file("tests/data/traces2/v6.traceg.xz"), Compression::None));
     let (mut errors, mut rows) = (0, 0);
-    for i in 0..1500u64 {
+    for i in 0..500u64 {
         let mut changed = original.clone();
         for change in 0..=i % 3 {
             let random = mix(i * 8 + change) as usize;
@@ -89,5 +89,5 @@ fn blocks_of_any_bytes_with_right_checksums_do_not_panic() {
         errors += u64::from(error.is_some());
         rows += found;
     }
-    assert!(errors > 40 && rows > 0, "{errors} errors, {rows} rows");
+    assert!(errors > 12 && rows > 0, "{errors} errors, {rows} rows");
 }

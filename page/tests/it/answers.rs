@@ -75,7 +75,7 @@ fn a_listing_without_an_sm_is_of_the_chosen_one() {
 #[test]
 fn what_is_wrong_is_told_with_its_place() {
     for (sm, input, expected) in [
-        ("80", "0x0", "is no load of SM 80"),
+        ("80", "0x0", "is not a load of SM 80"),
         ("5", "0x0", "unknown SM"),
         ("50", "0x000ea8000c1e19000000100404007981", "expected 0x and up to 16"),
         ("80", "LDG.E.96 R4, [R2.64]", "unknown modifier"),
@@ -134,7 +134,7 @@ fn fields_change_words() {
     assert_eq!(edit("31:24", "6").load.text, "LDG.E R4, [R6.64]");
     assert_eq!(edit("31:24", "256").problems[0].title, "Ra has 8 bits: at most 0xff");
     assert_eq!(edit("31:25", "6").problems[0].title, "the word has no such field");
-    assert!(edit("11:0", "0").problems[0].title.contains("is no load of SM 80"));
+    assert!(edit("11:0", "0").problems[0].title.contains("is not a load of SM 80"));
 }
 
 #[test]

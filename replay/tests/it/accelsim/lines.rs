@@ -224,6 +224,9 @@ fn configurations_of_simulators_are_named() {
         "# a comment = 1\n\n# another\n-gpgpu_ptx_instruction_classification 0\n",
     ] {
         let error = read(text).unwrap_err();
-        assert!(error.contains("not a configuration of GPGPU-Sim or Accel-Sim"), "{error}");
+        assert!(
+            error.contains("a configuration of GPGPU-Sim or Accel-Sim, not a trace"),
+            "{error}"
+        );
     }
 }
