@@ -45,9 +45,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     // The judges in Python. Of the whole workspace, so that the tests are not built again.
     run_cargo("test --quiet --workspace --locked --test it -- --ignored independent::")?;
-    run_cargo("clippy --workspace --all-targets --all-features --locked -- -D warnings")?;
-    // All features, as for clippy, so that cargo reuses the checked dependencies.
-    let mut doc = cargo("doc --workspace --no-deps --all-features --locked");
+    // Together the packages have all features but those of programs that take long to build; `nightly` has these.
+    run_cargo("clippy --workspace --all-targets --locked -- -D warnings")?;
+    let mut doc = cargo("doc --workspace --no-deps --locked");
     doc.env("RUSTDOCFLAGS", "-D warnings");
     command(doc)?;
     page::check()?;
@@ -75,6 +75,7 @@ pub(crate) fn nightly() -> Result<()> {
     run_cargo(&format!("test --quiet {benches} --benches"))?;
     examples(&workspace)?;
     fuzz::check()?;
+    run_cargo("clippy --workspace --all-targets --all-features --locked -- -D warnings")?;
     // Parquet, which takes long to build.
     run_cargo("test --quiet --locked -p warpload-arrow --all-features")?;
     python::nightly(&workspace)?;
