@@ -58,12 +58,12 @@ pub(crate) fn run() -> Result<()> {
 
 fn tested(workspace: &Metadata) -> Result<Environment> {
     let environment = Environment::new(workspace, "environment", MATURIN)?;
-    // In the profile of tests and with `shared`, what the tests have built is used again.
-    let develop = "develop --quiet --locked --profile test --features shared,stubs";
+    // With `shared`, what the tests have built is used again.
+    let develop = "develop --quiet --locked --features shared,stubs";
     environment.run("maturin", &format!("{develop} --extras cluster,test"))?;
     let stubs = workspace.target()?.join(FOLDER).join("stubs");
     let generate = format!(
-        "generate-stubs --quiet --profile test --features shared,stubs --out {}",
+        "generate-stubs --quiet --features shared,stubs --out {}",
         stubs.display()
     );
     environment.run("maturin", &generate)?;
