@@ -62,10 +62,8 @@ fn tested(workspace: &Metadata) -> Result<Environment> {
     let develop = "develop --quiet --locked --features shared,stubs";
     environment.run("maturin", &format!("{develop} --extras cluster,test"))?;
     let stubs = workspace.target()?.join(FOLDER).join("stubs");
-    let generate = format!(
-        "generate-stubs --quiet --features shared,stubs --out {}",
-        stubs.display()
-    );
+    let generate =
+        format!("generate-stubs --quiet --features shared,stubs --out {}", stubs.display());
     environment.run("maturin", &generate)?;
     timed("stubs of the native module", || {
         let read = |path: &Path| {
