@@ -49,6 +49,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use self::io::Output;
 use self::options::{Color, Progress};
 use crate::process::Status;
+use warpload_replay::NothingSelected;
 use warpload_report::text_table as table;
 
 pub use crate::export::{ParquetExport, WriteParquet, set_parquet};
@@ -159,8 +160,19 @@ pub struct Ended {
     /// The exit status: 0 done; 1 a finding, such as a failed check; 2 a mistake in arguments or input, or an input or
     /// output failed.
     pub status: u8,
-    /// Whether the system refused something. Trying again may succeed.
-    pub is_system_error: bool,
+    /// The cause of status 2.
+    pub cause: Option<EndCause>,
+}
+
+/// Why a command ended with status 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndCause {
+    /// The system refused something. Trying again may succeed.
+    System,
+    /// A choice that matches nothing.
+    Selection,
+    /// Another mistake in arguments or input.
+    Input,
 }
 
 /// Runs the command with these arguments, starting with its name, and returns its exit status.
@@ -172,7 +184,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     run_to_end(arguments).status
 }
 
-/// Like [`run`], but also returns whether trying again may succeed.
+/// Like [`run`], but also returns the cause of a failure.
 pub fn run_to_end(arguments: impl IntoIterator<Item = OsString>) -> Ended {
     system::report_file_size_limit();
     system::report_lack_of_memory();
@@ -182,7 +194,7 @@ pub fn run_to_end(arguments: impl IntoIterator<Item = OsString>) -> Ended {
     options.filter(|word| *word == "--json").for_each(|word| *word = "--format=json".into());
     let parsed = command().try_get_matches_from(&arguments);
     let parsed = parsed.and_then(|matches| Arguments::from_arg_matches(&matches));
-    let (status, is_system_error) = match parsed {
+    let (status, cause) = match parsed {
         Ok(mut arguments) => {
             arguments.color.set();
             diagnostic::be_quiet(arguments.quiet);
@@ -198,10 +210,11 @@ pub fn run_to_end(arguments: impl IntoIterator<Item = OsString>) -> Ended {
             let color = words.iter().find_map(|word| word.strip_prefix("--color=")).or(after);
             let color = color.and_then(|color| Color::from_str(color, false).ok());
             color.unwrap_or_default().set();
-            (usage(&meant(error, &words)), false)
+            (usage(&meant(error, &words)), EndCause::Input)
         }
     };
-    Ended { status: status as u8, is_system_error }
+    let status = status as u8;
+    Ended { status, cause: (status == Status::Unreadable as u8).then_some(cause) }
 }
 
 /// The command's options and subcommands. A number below 0 is the value of its option, which says what it expects.
@@ -248,16 +261,16 @@ fn meant(mut error: clap::Error, words: &[&str]) -> clap::Error {
     error
 }
 
-/// Executes the command, and reports errors. The flag says whether the system caused the error.
-fn execute(arguments: Arguments, output: &mut Output) -> (Status, bool) {
+/// Executes the command, and reports errors. Also returns the cause of a failure.
+fn execute(arguments: Arguments, output: &mut Output) -> (Status, EndCause) {
     let result = dispatch(arguments, output).and_then(|status| {
         output.flush()?;
         Ok(status)
     });
     match result {
-        Ok(status) => (status, false),
+        Ok(status) => (status, EndCause::Input),
         // The reader closed our output.
-        Err(error) if is_closed_pipe(&error) => (output.status(), false),
+        Err(error) if is_closed_pipe(&error) => (output.status(), EndCause::Input),
         Err(error) => {
             // The output so far comes before the message. If flushing fails too, one message is enough.
             let _ = output.flush();
@@ -265,7 +278,12 @@ fn execute(arguments: Arguments, output: &mut Output) -> (Status, bool) {
             let is_system = |cause: &(dyn std::error::Error + 'static)| {
                 cause.downcast_ref().and_then(std::io::Error::raw_os_error).is_some()
             };
-            (Status::Unreadable, error.chain().any(is_system))
+            let cause = match () {
+                () if error.chain().any(is_system) => EndCause::System,
+                () if error.is::<NothingSelected>() => EndCause::Selection,
+                () => EndCause::Input,
+            };
+            (Status::Unreadable, cause)
         }
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     let merged = Summary::merge(summaries).map_err(|error| anyhow!(named(&error, &paths)))?;
     // One shard may have none of the selected accesses. If the whole has none, it is an error, as in `replay`.
     if let Some(nothing) = merged.nothing_selected() {
-        bail!("{nothing}");
+        return Err(nothing.into());
     }
     let title = match &paths[..] {
         [path] => io::name(path).to_string(),

@@ -195,7 +195,7 @@ pub(crate) fn execute(
     let summary = summary.map_err(with_hint).with_context(|| io::name(path))?;
     bar.finish();
     if let Some(nothing) = NothingSelected::find(&summary, &trace, &options) {
-        bail!("{nothing}");
+        return Err(nothing.into());
     }
     let title = path.file_name().unwrap_or_default().to_string_lossy();
     let data = request.data_in_words();

@@ -3,21 +3,29 @@
 use std::ffi::OsString;
 
 use pyo3::prelude::*;
+use warpload_cli::EndCause;
 
-/// Runs the command in this process, on its standard streams. Returns the exit status, and whether the system refused
-/// something that it may allow on the next try.
+use crate::error::ErrorKind;
+
+/// Runs the command in this process, on its standard streams. Returns the exit status, and the kind of the error
+/// behind status 2: `system` if the next try may succeed, `selection` or `input`.
 ///
 /// The process should do nothing else, because the command installs its own signal handlers. `stdout_is_closed` tells
 /// the command that standard output was closed and its descriptor is something else by now.
 #[pyfunction]
 #[pyo3(signature = (arguments, *, stdout_is_closed = false))]
-pub(crate) fn run(py: Python<'_>, arguments: Vec<OsString>, stdout_is_closed: bool) -> (u8, bool) {
+pub(crate) fn run(py: Python<'_>, arguments: Vec<OsString>, stdout_is_closed: bool) -> (u8, Option<&'static str>) {
     py.detach(|| {
         if stdout_is_closed {
             warpload_cli::stdout_is_closed();
         }
         let ended = warpload_cli::run_to_end(named(arguments));
-        (ended.status, ended.is_system_error)
+        let kind = |cause| match cause {
+            EndCause::System => ErrorKind::System,
+            EndCause::Selection => ErrorKind::Selection,
+            EndCause::Input => ErrorKind::Input,
+        };
+        (ended.status, ended.cause.map(|cause| kind(cause).name()))
     })
 }
 

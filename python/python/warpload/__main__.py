@@ -15,8 +15,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return run(arguments)[0]
 
 
-def run(arguments: Sequence[str] | None = None) -> tuple[int, bool]:
-    """Like `main`. Also returns whether the system refused something that it may allow on the next try."""
+def run(arguments: Sequence[str] | None = None) -> tuple[int, str | None]:
+    """Like `main`. Also returns the kind of the error behind status 2."""
     if sys.stdout is not None:
         sys.stdout.flush()
     # Python's own handler would only take note of Ctrl-C until the command is done.

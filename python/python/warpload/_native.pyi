@@ -1897,10 +1897,10 @@ def replay_arguments(**options: "Any") -> list[str]:
     Converts options of a replay to arguments of the command.
     """
 
-def run(arguments: SupportsGetItem[int, str], *, stdout_is_closed: bool = False) -> tuple[int, bool]:
+def run(arguments: SupportsGetItem[int, str], *, stdout_is_closed: bool = False) -> tuple[int, str | None]:
     """
-    Runs the command in this process, on its standard streams. Returns the exit status, and whether the system refused
-    something that it may allow on the next try.
+    Runs the command in this process, on its standard streams. Returns the exit status, and the kind of the error
+    behind status 2: `system` if the next try may succeed, `selection` or `input`.
 
     The process should do nothing else, because the command installs its own signal handlers. `stdout_is_closed` tells
     the command that standard output was closed and its descriptor is something else by now.

@@ -111,9 +111,9 @@ def merge(summaries: list[bytes | Refused]) -> bytes | Refused:
         return do(["merge", "--format=json", *names], folder)
 
 
-#: The exit statuses of a task's process if the command ends with status 1, and if it refuses its input (`EX_DATAERR`).
-#: Other failures, such as errors of the system and signals, may not happen on the next try.
-FAILED, REFUSED = 64, 65
+#: The exit statuses of a task's process if the command ends with status 1, if it refuses its input (`EX_DATAERR`), and if
+#: nothing is selected. Other failures, such as errors of the system and signals, may not happen on the next try.
+FAILED, REFUSED, UNSELECTED = 64, 65, 66
 
 
 def do(arguments: list[str], folder: str | None = None) -> bytes | Refused:
@@ -125,8 +125,8 @@ def do(arguments: list[str], folder: str | None = None) -> bytes | Refused:
     # Status 1 with an output is a result: some values are not the expected ones.
     if status == 0 or (status == FAILED and output):
         return output
-    if status in (FAILED, REFUSED):
-        return Refused(messages, "selection" if status == FAILED else "input")
+    if status in (FAILED, REFUSED, UNSELECTED):
+        return Refused(messages, "selection" if status == UNSELECTED else "input")
     raise Error(messages or f"warpload {' '.join(arguments)}: exit status {status}", kind="system")
 
 
@@ -134,8 +134,10 @@ def end() -> int:
     """Runs the command and returns the exit status of the process."""
     from ..__main__ import run
 
-    status, is_system_error = run()
-    return {0: 0, 1: FAILED, 2: 2 if is_system_error else REFUSED}.get(status, status)
+    status, kind = run()
+    if kind == "system":
+        return status
+    return {0: 0, 1: FAILED, 2: UNSELECTED if kind == "selection" else REFUSED}.get(status, status)
 
 
 def command(arguments: list[str], folder: str | None) -> tuple[int, bytes, str]:
