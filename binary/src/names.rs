@@ -156,22 +156,35 @@ pub fn nearest(text: &str, names: impl Iterator<Item = String>) -> Vec<String> {
         let parts = parts.flat_map(|part| part.split('_').chain([part]));
         let whole = parts.filter(|part| !part.is_empty()).chain([&*lower]);
         let whole = whole.map(|part| strsim::levenshtein(part, &text)).min();
-        // A part of a name without separators, such as `gather` in `GatherEOBn`, of the text's length or a letter more
-        // or less: a text that is longer than the part of the name that it means has further letters.
-        let letters: Vec<char> = lower.chars().collect();
-        let length = text.chars().count();
-        let lengths = length.saturating_sub(1).max(4)..=length + 1;
-        let inside = lengths.flat_map(|length| letters.windows(length)).map(|part| {
-            // One more, so that a whole part is nearer.
-            strsim::levenshtein(&part.iter().collect::<String>(), &text) + 1
-        });
-        inside.chain(whole).min().unwrap_or(usize::MAX)
+        // A part without separators, such as `gather` in `GatherEOBn`. One more, so that a whole part is nearer.
+        let inside = distance_to_part(&text, &lower) + 1;
+        whole.map_or(inside, |whole| whole.min(inside))
     };
     let names: BTreeSet<String> = names.map(|name| cut(&name)).take(MAX_COMPARED).collect();
     let mut near: Vec<(usize, String)> =
         names.into_iter().map(|name| (distance(&name), name)).collect();
     near.sort();
     near.into_iter().take(MAX_NEAREST).map(|(_, name)| name).collect()
+}
+
+/// Returns the least edits that turn `text` into some part of `name`: Sellers' algorithm, which is Levenshtein's with parts
+/// that begin and end anywhere.
+fn distance_to_part(text: &str, name: &str) -> usize {
+    // By the end of the part. Before the first letter of the text, the empty part is as good everywhere.
+    let mut row = vec![0; name.chars().count() + 1];
+    for (i, letter) in (1..).zip(text.chars()) {
+        let Some((first, others)) = row.split_first_mut() else { break };
+        // Of the row before, and of this one, at the end before.
+        let (mut before, mut last) = (*first, i);
+        *first = i;
+        for (end, other) in others.iter_mut().zip(name.chars()) {
+            let replaced = before + usize::from(other != letter);
+            before = *end;
+            last = replaced.min(before + 1).min(last + 1);
+            *end = last;
+        }
+    }
+    row.into_iter().min().unwrap_or_default()
 }
 
 /// Returns the nearest names as the end of a message about a name that does not exist: `; the nearest are …`.
@@ -204,6 +217,20 @@ impl fmt::Write for Bounded {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_of_a_name_is_near() {
+        for (text, name, edits) in [
+            ("gatherobn", "gathereobnkernel", 1),
+            ("kernal", "my_kernel_2", 1),
+            ("kernel", "kernel", 0),
+            ("ab", "ba", 1),
+            ("abc", "", 3),
+            ("", "name", 0),
+        ] {
+            assert_eq!(distance_to_part(text, name), edits, "{text} {name}");
+        }
+    }
 
     #[test]
     fn names_of_kernels() {
