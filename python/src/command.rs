@@ -14,7 +14,11 @@ use crate::error::ErrorKind;
 /// the command that standard output was closed and its descriptor is something else by now.
 #[pyfunction]
 #[pyo3(signature = (arguments, *, stdout_is_closed = false))]
-pub(crate) fn run(py: Python<'_>, arguments: Vec<OsString>, stdout_is_closed: bool) -> (u8, Option<&'static str>) {
+pub(crate) fn run(
+    py: Python<'_>,
+    arguments: Vec<OsString>,
+    stdout_is_closed: bool,
+) -> (u8, Option<&'static str>) {
     py.detach(|| {
         if stdout_is_closed {
             warpload_cli::stdout_is_closed();
