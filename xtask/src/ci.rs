@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::metadata::{Metadata, array};
-use crate::step::{cargo, command, missing, root, run_cargo, timed};
+use crate::step::{cargo, command, missing, run_cargo, timed};
 use crate::{fuzz, nvidia, packages, page, python};
 
 /// The packages that are workspaces of their own.
@@ -129,7 +129,7 @@ fn feature_sets(package: &Value) -> Vec<String> {
 /// Checks that no dependency declares a newer Rust than the workspace. Then builds the workspace with that version, if
 /// it is installed, because declarations can be wrong.
 fn minimum_rust() -> Result<()> {
-    let graph = Metadata::resolved(&root().join("Cargo.toml"))?;
+    let graph = Metadata::resolved()?;
     let members: Vec<&Value> = array(graph.get("workspace_members")).collect();
     let mut versions = graph.packages().filter(|package| members.contains(&&package["id"]));
     let ours = versions.next().and_then(|member| member["rust_version"].as_str());
@@ -180,6 +180,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::step::root;
 
     #[test]
     fn each_feature_is_tried_alone() {
@@ -197,6 +198,19 @@ mod tests {
     fn versions_are_compared_as_numbers() {
         assert!(numbers("1.100") > numbers("1.89.1") && numbers("1.89.1") > numbers("1.89"));
         assert_eq!(numbers("1.89"), numbers("1.89.0"));
+    }
+
+    /// README.md begins with `cargo run`, which refuses to choose among programs.
+    #[test]
+    fn cargo_run_has_one_program() {
+        let workspace = Metadata::workspace().unwrap();
+        let default: Vec<&Value> = array(workspace.get("workspace_default_members")).collect();
+        let packages = workspace.packages().filter(|package| default.contains(&&package["id"]));
+        let targets = packages.flat_map(|package| array(&package["targets"]));
+        let is_program = |target: &&Value| array(&target["kind"]).any(|kind| kind == "bin");
+        let programs: Vec<&Value> =
+            targets.filter(is_program).map(|target| &target["name"]).collect();
+        assert_eq!(programs, ["warpload"]);
     }
 
     /// All workspaces share a target directory, where another version of a dependency would be built a second time.

@@ -1,12 +1,12 @@
 //! The answers of `cargo metadata`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::step::cargo;
+use crate::step::{cargo, root};
 
 /// The output of `cargo metadata`.
 pub(crate) struct Metadata(Value);
@@ -20,17 +20,17 @@ impl Metadata {
         Self::ask(&mut cargo("metadata --format-version 1 --locked --no-deps"))
     }
 
-    /// Reads the metadata of the workspace of `manifest`, with dependencies for all features and platforms.
+    /// Reads the metadata of the workspace with dependencies, for all features and platforms.
     ///
     /// # Errors
     /// Returns an error if cargo fails.
-    pub(crate) fn resolved(manifest: &Path) -> Result<Self> {
-        let mut metadata = cargo("metadata --format-version 1 --locked --all-features");
-        Self::ask(metadata.arg("--manifest-path").arg(manifest))
+    pub(crate) fn resolved() -> Result<Self> {
+        Self::ask(&mut cargo("metadata --format-version 1 --locked --all-features"))
     }
 
     fn ask(command: &mut Command) -> Result<Self> {
-        let output = command.output().context("cannot run cargo")?;
+        // At the root, because default members are those of the folder.
+        let output = command.current_dir(root()).output().context("cannot run cargo")?;
         let errors = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "{command:?} failed: {}", errors.trim());
         Ok(Self(serde_json::from_slice(&output.stdout)?))
