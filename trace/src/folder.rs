@@ -15,32 +15,40 @@ pub(crate) enum FolderTraces {
 /// The list of the traces that Accel-Sim's post-processing has grouped.
 const LIST: &str = "kernelslist.g";
 
-/// The most files of a folder that are looked at.
+/// The most files that a folder may have.
 const MAX_FILES: usize = 1 << 20;
 
 /// Finds the traces in a folder, but not in the folders in it.
 ///
 /// # Errors
-/// Returns [`ImportError`] if the folder cannot be read, or has no traces.
+/// Returns [`ImportError`] if the folder cannot be read, has no traces, or has some that would be left out.
 pub(crate) fn traces_in(folder: &Path) -> Result<FolderTraces, ImportError> {
     let failed = |source| ImportError::Read { file: folder.to_owned(), source };
     let wrong = |message: String| ImportError::File { file: folder.to_owned(), message };
     let (mut lists, mut traces, mut binary) = (Vec::new(), Vec::new(), Vec::new());
-    for entry in std::fs::read_dir(folder).map_err(failed)?.take(MAX_FILES) {
-        let path = entry.map_err(failed)?.path();
-        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-        let to = if name.ends_with(LIST) {
+    for (number, entry) in std::fs::read_dir(folder).map_err(failed)?.enumerate() {
+        if number == MAX_FILES {
+            return Err(wrong(format!("a folder with more than {MAX_FILES} files")));
+        }
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name();
+        let shown = name.to_string_lossy();
+        let to = if shown.ends_with(LIST) {
             &mut lists
-        } else if names_a_trace_file(name) {
+        } else if names_a_trace_file(&shown) {
             &mut traces
-        } else if name.ends_with(".wlt") {
+        } else if shown.ends_with(".wlt") {
             &mut binary
         } else {
             continue;
         };
-        if path.is_file() {
-            to.push(name.to_owned());
+        if !entry.path().is_file() {
+            continue;
         }
+        // A list is text.
+        let name =
+            name.to_str().ok_or_else(|| wrong(format!("the name of {shown} is not UTF-8")))?;
+        to.push(name.to_owned());
     }
     // The ungrouped form of a trace stays beside the grouped one.
     let grouped: Vec<String> =
@@ -50,6 +58,7 @@ pub(crate) fn traces_in(folder: &Path) -> Result<FolderTraces, ImportError> {
     };
     let mut names: Vec<String> = traces.iter().filter(|name| !is_twice(name)).cloned().collect();
     names.sort_by_cached_key(|name| in_launch_order(name));
+    binary.sort();
     match (&lists[..], &names[..], &binary[..]) {
         ([list], ..) => Ok(FolderTraces::File(folder.join(list))),
         ([], [only], []) | ([], [], [only]) => Ok(FolderTraces::File(folder.join(only))),
@@ -58,9 +67,8 @@ pub(crate) fn traces_in(folder: &Path) -> Result<FolderTraces, ImportError> {
              .ndjson or .wlt"
         ))),
         ([], names, []) => Ok(FolderTraces::List(names.join("\n") + "\n")),
-        ([], _, binary) => Err(wrong(format!(
-            "a folder with {} traces of warpload; expected one of them",
-            binary.len()
+        ([], _, [first, ..]) => Err(wrong(format!(
+            "a folder with binary traces, which no list can name; expected one of them, such as `{first}`"
         ))),
         (lists, ..) => Err(wrong(format!(
             "a folder with several lists of traces; expected one: {}",
@@ -120,6 +128,31 @@ mod tests {
             std::fs::write(folder.path().join(name), "")?;
             assert!(found().contains(expected), "{name}: {}", found());
         }
+        Ok(())
+    }
+
+    #[test]
+    fn binary_traces_are_in_no_list() -> Result<(), Box<dyn std::error::Error>> {
+        let folder = tempfile::tempdir()?;
+        for name in ["b.wlt", "kernel-1.traceg", "a.wlt"] {
+            std::fs::write(folder.path().join(name), "")?;
+        }
+        let error = traces_in(folder.path()).err().ok_or("a trace")?;
+        assert!(error.to_string().ends_with("such as `a.wlt`"), "{error}");
+        Ok(())
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn no_trace_is_left_out_because_of_its_name() -> Result<(), Box<dyn std::error::Error>> {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+
+        let folder = tempfile::tempdir()?;
+        std::fs::write(folder.path().join("kernel-1.traceg"), "")?;
+        std::fs::write(folder.path().join(OsStr::from_bytes(b"kernel-\xff.traceg")), "")?;
+        let error = traces_in(folder.path()).err().ok_or("a trace")?;
+        assert!(error.to_string().ends_with(".traceg is not UTF-8"), "{error}");
         Ok(())
     }
 }
