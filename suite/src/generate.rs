@@ -97,11 +97,11 @@ impl Generator {
     /// Makes one draw; `None` if it cannot be executed or lacks a wanted flag.
     fn attempt(&self, number: u64, draw: u64) -> Option<Result<String, GenerateError>> {
         let name = self.instruction.bytes().fold(0, |name, byte| name << 8 | u64::from(byte));
-        let drawn = || {
-            let others = [name, self.sm.number().into(), number, draw];
-            Draw::new(Random::new(self.seed, &others), &self.forms)?.finish()
-        };
-        let (instruction, initial) = drawn()?;
+        let others = [name, self.sm.number().into(), number, draw];
+        let draw = Draw::new(Random::new(self.seed, &others), &self.forms)?;
+        let (instruction, initial) = draw.finish()?;
+        // Written first, because the machine's memory takes the bytes.
+        let initial_json = serde_json::to_string(&initial).ok()?;
         let (machine, warp) = initial.machine_and_warp(Files::Refused).ok()?;
         let name = instruction.text().to_string();
         let vector = Vector { name, instruction, machine, warp, expected: None };
@@ -117,8 +117,6 @@ impl Generator {
         if same.as_ref() != Ok(&outcome) || again != after {
             return Some(Err(GenerateError::ExecutorsDiffer { id }));
         }
-        // Drawn again, because the machine's memory has taken the first one's bytes.
-        let initial = serde_json::to_string(&drawn()?.1).ok()?;
         let expected = serde_json::to_string(&vector.observed(&after, &outcome)).ok()?;
         // Written without escapes: ids, texts of instructions and names of flags have no characters that need them.
         let names: Vec<String> = flags.iter().map(|flag| format!("\"{}\"", flag.name)).collect();
@@ -126,7 +124,7 @@ impl Generator {
         let is_decision = flags.is_decision(self.sm.has_wide_words());
         let decision = if is_decision { r#""decision":true,"# } else { "" };
         Some(Ok(format!(
-            r#"{{"id":"{id}","name":"{name}","flags":[{names}],"source":"document",{decision}"instruction":"{word:#}","initial":{initial},"final":{expected}}}"#
+            r#"{{"id":"{id}","name":"{name}","flags":[{names}],"source":"document",{decision}"instruction":"{word:#}","initial":{initial_json},"final":{expected}}}"#
         )))
     }
 

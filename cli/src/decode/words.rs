@@ -1,9 +1,9 @@
 //! `decode --word`: bare words.
 
-use warpload::encoding::Instruction;
 use warpload::encoding::control::Notation;
+use warpload::encoding::{Instruction, MachineWord};
 use warpload_binary::sass::Scheduling;
-use warpload_binary::word::{NotALoad, read_load_word, read_word};
+use warpload_binary::word::{NotALoad, read_load_word};
 
 use super::arguments::{Arguments, RowArguments};
 use super::row::{self, LoadJson};
@@ -47,7 +47,7 @@ pub(super) fn decode(
             }
             _ => {}
         }
-        Ok(word_line(text, &load, arguments, output)?)
+        Ok(word_line(&load, arguments, output)?)
     })?;
     Ok(status)
 }
@@ -61,7 +61,6 @@ fn placeholder(message: &str, format: Format, output: &mut Output) -> std::io::R
 }
 
 fn word_line(
-    word: &str,
     load: &Result<Instruction, NotALoad>,
     arguments: &Arguments,
     output: &mut Output,
@@ -69,10 +68,9 @@ fn word_line(
     let Arguments { code, rows: RowArguments { hidden, control, .. }, .. } = arguments;
     let (sm, format, notation) = (code.choice.sm, code.format, control.notation());
     let hidden = |load: &Instruction| row::hidden(load).filter(|_| *hidden);
-    let word = read_word(word, sm).ok();
-    let json = || LoadJson {
+    let json = |word: MachineWord| LoadJson {
         sm: sm.map(|sm| sm.to_string()),
-        word: word.map(|word| word.to_string()),
+        word: Some(word.to_string()),
         ..LoadJson::default()
     };
     match (load, format) {
@@ -81,17 +79,17 @@ fn word_line(
             None => output.line(text(load, notation)),
         },
         (Err(NotALoad::Refused { .. }), Format::Text) => output.line("illegal"),
-        (Err(NotALoad::Refused { refusal, .. }), Format::Json) => {
+        (Err(NotALoad::Refused { word, refusal }), Format::Json) => {
             let reason = Some(refusal.to_string());
-            output.json(&LoadJson { illegal: true, reason, ..json() })
+            output.json(&LoadJson { illegal: true, reason, ..json(*word) })
         }
         (Err(_), Format::Text) => output.line("-"),
         (Err(_), Format::Json) => output.json(&()),
         (Ok(load), Format::Json) => output.json(&LoadJson {
             text: Some(load.text().as_str()),
-            control: load.control().map(|control| Scheduling::new(control, word)),
+            control: load.control().map(|control| Scheduling::new(control, Some(load.word()))),
             hidden: hidden(load),
-            ..json()
+            ..json(load.word())
         }),
     }
 }

@@ -18,6 +18,15 @@ use crate::process::Status;
 use crate::tmem::memory::{Contents, LaneModeName, read_contents};
 use crate::trace;
 
+/// The help on values.
+pub(super) const VALUES: &str = "\
+Values are constant expressions as PTX writes them: 0x1000+16*lane, (lane&3)<<4, 0x3f800000, and
+1.5 for .f32 and .f64. `lane` is the lane's number, 0 to 31; 32 expressions with commas between
+are one for each lane. A predicate's value without `lane` is a mask, bit n for lane n; with it, a
+condition: lane<16.
+
+";
+
 /// Modules, a function of each, and the values that it finds.
 #[derive(clap::Args)]
 pub(super) struct Setup {

@@ -9,7 +9,7 @@ use warpload_ptx::syntax::load::Opcode;
 
 use self::show::Shown;
 use super::file::File;
-use super::setup::{Setup, failed};
+use super::setup::{Setup, VALUES, failed};
 use crate::diagnostic::Labelled;
 use crate::io::Output;
 use crate::options::{Format, Progress};
@@ -21,21 +21,16 @@ use crate::process::Status;
 /// later loads. Other instructions are not executed: a register that one of them writes has the value from --set, or
 /// none. Exit status 1 if a load is illegal or needs an unknown value; the other loads are executed nevertheless.
 ///
-/// Variables are in the order of their declarations, with their initial values, those of global memory from 0x80000000
-/// on; the first parameter has the address 0, byte 0x140 of constant bank 0. Misaligned addresses are rounded down to the
+/// Variables have their initial values and lie in the order of their declarations, in global memory from 0x80000000 on.
+/// The first parameter has the address 0, byte 0x140 of constant bank 0. Misaligned addresses are rounded down to the
 /// access size, with a remark, and without a fault unless the manifest has `"misaligned": "report"`.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Values are constant expressions as PTX writes them: 0x1000+16*lane, (lane&3)<<4, 0x3f800000, and
-1.5 for .f32 and .f64. `lane` is the lane's number, 0 to 31; 32 expressions with commas between
-are one for each lane. A predicate's value without `lane` is a mask, bit n for lane n; with it, a
-condition: lane<16.
-
+#[command(after_help = [VALUES, "\
 Examples:
   warpload ptx loads kernel.ptx --parameter in=0x10000000 --image memory.json
   warpload ptx loads kernel.ptx --set '%rd4=0x80000000+4*lane' --set '%p1=0xffff0000'
   warpload ptx loads gemm.ptx --set '%r7=0x00200000' --warp 1 --tensor-memory pattern:hash
-  warpload ptx loads kernel.ptx --place table=0x20000000 --active 0x1 --format json")]
+  warpload ptx loads kernel.ptx --place table=0x20000000 --active 0x1 --format json"].concat())]
 pub(crate) struct Arguments {
     #[command(flatten)]
     setup: Setup,

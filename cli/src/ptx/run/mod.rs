@@ -27,7 +27,7 @@ use self::faults::{FaultJson, FaultTotalsJson};
 use self::printing::Printing;
 use self::watch::watched;
 use super::file::File;
-use super::setup::{Pair, Setup, failed, pair};
+use super::setup::{Pair, Setup, VALUES, failed, pair};
 use crate::destination::{self, HTML, OutputFile, TRACE};
 use crate::diagnostic;
 use crate::io::{self, Output};
@@ -45,12 +45,7 @@ const MAX_ROWS: usize = 200;
 /// bytes of a buffer are unknown, or the limit of steps was reached; 2 if `ptx check` refuses the module, or a GPU
 /// refuses the launch. `ptx loads` executes loads one by one, without the other instructions.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Values are constant expressions as PTX writes them: 0x1000+16*lane, (lane&3)<<4, 0x3f800000, and
-1.5 for .f32 and .f64. `lane` is the lane's number, 0 to 31; 32 expressions with commas between
-are one for each lane. A predicate's value without `lane` is a mask, bit n for lane n; with it, a
-condition: lane<16.
-
+#[command(after_help = [VALUES, "\
 Buffers by a rule have a type, a number of elements, and random ones a seed, by default the
 parameter's number: random:f32:1024:7, iota:u32:1024 (0, 1, 2…), ones:f16:1024. Without a type,
 zeros:4096 and random:4096 are bytes. Random floats are from -1 up to 1.
@@ -60,7 +55,7 @@ Examples:
       --arg @x.bin --arg @y.bin --dump 3=out.bin
   warpload ptx run kernel.ptx --block 128 --arg random:f32:1024 --check-races
   warpload ptx run kernel.ptx --grid 64 --block 256 --arg iota:u32:16384 \\
-      --html kernel.html --trace kernel.wlt")]
+      --html kernel.html --trace kernel.wlt"].concat())]
 pub(crate) struct Arguments {
     #[command(flatten)]
     setup: Setup,
@@ -489,7 +484,7 @@ fn refuse_parameters(
         "`--arg` gives the next parameter: a number; a buffer, `zeros:BYTES`, `@FILE` or \
          `random:f32:COUNT`; or `hex:BYTES`. `--parameter NAME=VALUE` gives one by its name",
     );
-    // Compilers number the parameters, and Triton appends pointers to those of the program.
+    // Triton appends pointers to the program's parameters, and names all of them by their numbers, as other compilers do.
     let is_triton =
         |(name, scalar): &(String, String)| scalar == ".u64" && name.contains("_param_");
     if (1..=2).contains(&names.len()) && missing().all(is_triton) {
