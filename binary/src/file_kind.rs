@@ -240,7 +240,7 @@ fn of_text(start: &[u8]) -> Option<FileKind> {
     }
 }
 
-/// Skips white space and the comments with which PTX and configurations begin.
+/// Skips the white space and the comments at the beginning of a text: PTX and configurations may begin with comments.
 fn after_comments(text: &[u8]) -> &[u8] {
     let mut text = text.trim_ascii_start();
     while text.starts_with(b"//") || text.starts_with(b"#") {

@@ -18,7 +18,7 @@ use super::terminal::{Escapes, Shown};
 pub(crate) type OutputTarget = output::OutputTarget<'static>;
 pub(crate) type OutputFile = output::OutputFile<'static>;
 
-/// The format of an output, with the suffixes of names that stand for it, the usual one first.
+/// The format of an output, and its suffixes, the usual one first.
 #[derive(Clone, Copy)]
 pub(crate) struct Form {
     name: &'static str,
@@ -38,7 +38,7 @@ pub(crate) const TEXT: Form = form("text", &["txt"]);
 pub(crate) const TRACE: Form = form("a binary trace", &["wlt"]);
 pub(crate) const XML: Form = form("XML", &["xml"]);
 
-/// The formats of which a name is not taken for another one.
+/// The formats whose suffixes an output of another format may not have.
 const FORMS: [Form; 11] = [
     CSV,
     HTML,
@@ -58,7 +58,7 @@ fn has_suffix(form: Form, path: &Path) -> bool {
     form.suffixes.iter().any(|known| known.eq_ignore_ascii_case(suffix))
 }
 
-/// Checks that the name of an output does not stand for another format.
+/// Refuses an output with the suffix of another format, because other programs would go by the name.
 pub(crate) fn check_name(path: &Path, form: Form) -> anyhow::Result<()> {
     let other = FORMS.into_iter().find(|other| has_suffix(*other, path) && !has_suffix(form, path));
     let Some(other) = other else { return Ok(()) };

@@ -217,7 +217,8 @@ pub fn run_to_end(arguments: impl IntoIterator<Item = OsString>) -> Ended {
     Ended { status, cause: (status == Status::Unreadable as u8).then_some(cause) }
 }
 
-/// The command's options and subcommands. A number below 0 is the value of its option, which says what it expects.
+/// The command's options and subcommands. Options take numbers below 0, so that the message is theirs and names the expected
+/// range; clap would call `-1` an unexpected argument.
 fn command() -> clap::Command {
     fn with_negative_numbers(command: clap::Command) -> clap::Command {
         let lenient = |arg: clap::Arg| match arg.get_action().takes_values() && !arg.is_positional()
@@ -240,7 +241,7 @@ fn meant(mut error: clap::Error, words: &[&str]) -> clap::Error {
     };
     let option = option.trim_start_matches('-').to_owned();
     if option.starts_with(|first: char| first.is_ascii_alphabetic()) {
-        // Only a file whose name begins with hyphens would be passed after `--`.
+        // Clap's tip to write `--` before it fits a file name that begins with a hyphen, not a mistyped option.
         error.remove(ContextKind::Suggested);
     }
     let mut command = command();

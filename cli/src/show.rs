@@ -86,7 +86,7 @@ pub(crate) fn execute(
         Some(FileKind::Manifest) => {
             return show_image(&input.manifest()?.layout()?, arguments.format, output);
         }
-        // Others are binary traces, or refused like what is no trace.
+        // A trace, or a file that opening it as a trace refuses by its kind.
         _ => {}
     }
     let kind = if input.is_binary() { "binary trace by" } else { "text trace, read by" };

@@ -25,7 +25,7 @@ pub(crate) fn unquoted(given: Vec<String>) -> Vec<String> {
     }
 }
 
-/// Whether arguments stand for the lines of standard input.
+/// Whether the instructions are lines of standard input: there is no argument, or `-` alone.
 pub(crate) fn is_stdin(given: &[String]) -> bool {
     given.is_empty() || given == ["-"]
 }

@@ -167,7 +167,7 @@ fn exit_statuses_follow_one_table() {
         (1, &["decode", "--check", "tests/data/cmd/changed.cuobjdump.txt"]),
         (1, &["ptx", "check", "tests/data/ptx/illegal.ptx"]),
         (1, &["tmem", "run", load, "--warp=0", "--taddr=0x600000"]),
-        // What is asked for is not there.
+        // A choice that matches nothing.
         (2, &["decode", "tests/data/fatbins/plain.fatbin", "--image", "99"]),
         (2, &["decode", "tests/data/fatbins/plain.fatbin", "--sm", "53"]),
         (2, &["decode", "traces/rows.sm_50.cubin", "--function", "nosuch"]),

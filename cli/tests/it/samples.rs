@@ -35,7 +35,7 @@ fn summary(machine: &Machine) -> Summary {
     replay(&trace, &options).unwrap()
 }
 
-/// The fast executor replays what the literal one recorded. The numbers are those of the literal executor.
+/// A replay by the fast executor finds the values in the trace, which the literal executor wrote.
 #[test]
 fn a_replay_finds_what_the_literal_executor_found() {
     let machine = image::open(&sample(MANIFEST)).unwrap();
