@@ -28,7 +28,7 @@ pub struct Decoded {
     pub instructions: usize,
     /// The number of loads among them.
     pub count: usize,
-    /// The first loads, at most 200.
+    /// The first loads, at most `MAX_LOADS`.
     pub loads: Vec<DecodedLoad>,
     /// Errors, limited to the same number.
     pub problems: Vec<Problem>,

@@ -29,7 +29,7 @@ pub struct PtxVerdicts {
     pub legal: usize,
     /// The number of illegal loads and declarations.
     pub illegal: usize,
-    /// The first verdicts, at most 1,000.
+    /// The first verdicts, at most `MAX_VERDICTS`.
     pub verdicts: Vec<Verdict>,
     /// The reason why the text is not a module.
     pub problems: Vec<Problem>,

@@ -111,7 +111,10 @@ impl<'o> Report<'o> {
         if self.tally.counts.failed > 0 {
             self.output.raise(Status::Failed);
         }
-        let is_no_case = |(_, outcome): &(CaseLine, CaseOutcome)| matches!(&outcome.verdict, CaseVerdict::Failed(failure) if failure.kind == CaseFailureKind::NotACase);
+        let is_no_case = |(_, outcome): &(CaseLine, CaseOutcome)| match &outcome.verdict {
+            CaseVerdict::Failed(failure) => failure.kind == CaseFailureKind::NotACase,
+            _ => false,
+        };
         if judged.iter().any(is_no_case) {
             self.output.raise(Status::Unreadable);
         }
