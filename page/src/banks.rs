@@ -15,6 +15,7 @@ const MAX_VALUES: i64 = 4096;
 
 /// The form.
 #[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(target_family = "wasm", derive(tsify::Tsify))]
 #[serde(default)]
 pub struct BanksFields {
     /// An access: a formula of `lane`, or a layout.
@@ -39,6 +40,7 @@ pub struct BanksFields {
 
 /// The cost of an access.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(target_family = "wasm", derive(tsify::Tsify))]
 pub struct Access {
     /// The cost in words. For a counted name, the cost of the worst access.
     pub result: String,
@@ -47,7 +49,13 @@ pub struct Access {
     /// The address of each lane, empty if the lane takes no part. For a counted name, the addresses of the worst
     /// access.
     pub addresses: Vec<String>,
-    /// The rows of the drawing.
+    /// The rows of the drawing. `cells` has the lanes that each of 32 columns serves.
+    #[cfg_attr(
+        target_family = "wasm",
+        tsify(
+            type = "{ label: string; group?: [number, number]; is_conflict: boolean; cells: number[][] }[]"
+        )
+    )]
     pub rows: Vec<AccessRow>,
     /// The drawing as text.
     pub text: String,
@@ -61,6 +69,7 @@ pub struct Access {
 
 /// The cost of the access with one value of the counted name.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(target_family = "wasm", derive(tsify::Tsify))]
 pub struct Chart {
     /// The value.
     pub value: i64,

@@ -13,6 +13,7 @@ const MAX_LOADS: usize = 200;
 
 /// The form.
 #[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(target_family = "wasm", derive(tsify::Tsify))]
 #[serde(default)]
 pub struct DecodeFields {
     /// The SM of words and texts, and of a listing that does not name its own.
@@ -23,6 +24,7 @@ pub struct DecodeFields {
 
 /// The loads of an input.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(target_family = "wasm", derive(tsify::Tsify))]
 pub struct Decoded {
     /// The number of instructions.
     pub instructions: usize,
@@ -38,6 +40,7 @@ pub struct Decoded {
 
 /// A load of an input.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(target_family = "wasm", derive(tsify::Tsify))]
 pub struct DecodedLoad {
     /// The function, if the input names it.
     pub function: Option<String>,

@@ -12,6 +12,7 @@ use crate::problem::{Problem, read_sm};
 /// The form. The text takes precedence over the word, which then only provides bits that the text does not show.
 /// Without a text, the word is decoded.
 #[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(target_family = "wasm", derive(tsify::Tsify))]
 #[serde(default)]
 pub struct EncodeFields {
     /// The SM.
@@ -30,6 +31,7 @@ pub struct EncodeFields {
 
 /// An instruction, with its fields to edit.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(target_family = "wasm", derive(tsify::Tsify))]
 pub struct Encoded {
     /// The instruction; empty if there is a problem.
     pub load: Explained,
@@ -45,6 +47,7 @@ pub struct Encoded {
 
 /// A field of a word, to edit.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(target_family = "wasm", derive(tsify::Tsify))]
 pub struct EditableField {
     /// The bits of the field, for [`EncodeFields::bits`].
     pub bits: String,
@@ -67,6 +70,7 @@ pub struct EditableField {
 
 /// A number of a field.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(target_family = "wasm", derive(tsify::Tsify))]
 pub struct Choice {
     /// The number.
     pub value: String,

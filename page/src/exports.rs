@@ -5,9 +5,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 
-#[wasm_bindgen(typescript_custom_section)]
-const TYPES: &str = include_str!("types.ts");
-
 // Declared by hand, because these two functions are all that is needed of js-sys.
 #[wasm_bindgen]
 extern "C" {

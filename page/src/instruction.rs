@@ -12,6 +12,7 @@ use crate::problem::Problem;
 
 /// The meaning of every bit of a load.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(target_family = "wasm", derive(tsify::Tsify))]
 pub struct Explained {
     /// The word: `0x` and 16 or 32 digits.
     pub word: String,
@@ -31,6 +32,7 @@ pub struct Explained {
 
 /// A field of a word.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(target_family = "wasm", derive(tsify::Tsify))]
 pub struct ExplainedField {
     /// Its bits: `63:61`, or one number.
     pub bits: String,
@@ -46,6 +48,7 @@ pub struct ExplainedField {
 
 /// The scheduling of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(target_family = "wasm", derive(tsify::Tsify))]
 pub struct ControlCode {
     /// The 21 bits of its slot: `0x` and digits.
     pub slot: String,

@@ -8,6 +8,7 @@ use warpload_report::message::draw_in_line;
 
 /// An error in a field of a form.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(target_family = "wasm", derive(tsify::Tsify))]
 pub struct Problem {
     /// The field.
     pub field: &'static str,

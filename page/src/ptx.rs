@@ -14,6 +14,7 @@ const MAX_VERDICTS: usize = 1000;
 
 /// The form.
 #[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(target_family = "wasm", derive(tsify::Tsify))]
 #[serde(default)]
 pub struct PtxFields {
     /// The module.
@@ -24,6 +25,7 @@ pub struct PtxFields {
 
 /// The verdicts on a module.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(target_family = "wasm", derive(tsify::Tsify))]
 pub struct PtxVerdicts {
     /// The number of legal loads.
     pub legal: usize,
@@ -37,10 +39,14 @@ pub struct PtxVerdicts {
 
 /// The verdict on a load or a declaration.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(target_family = "wasm", derive(tsify::Tsify))]
 pub struct Verdict {
-    /// The statement: its place and its text.
-    #[serde(flatten)]
-    pub statement: StatementText,
+    /// The line of the statement, from 1.
+    pub line: u32,
+    /// Its column in characters, from 1.
+    pub column: u32,
+    /// Its text on one line.
+    pub text: String,
     /// Whether it is legal.
     pub accept: bool,
     /// The violated rules.
@@ -49,6 +55,7 @@ pub struct Verdict {
 
 /// A violated rule.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(target_family = "wasm", derive(tsify::Tsify))]
 pub struct Rule {
     /// Its name.
     pub rule: &'static str,
@@ -106,8 +113,8 @@ pub fn ptx(fields: &PtxFields) -> PtxVerdicts {
             }
         });
         let violations = violations.collect();
-        let statement = module.statement(verdict.span, &lines);
-        answer.verdicts.push(Verdict { statement, accept, violations });
+        let StatementText { line, column, text } = module.statement(verdict.span, &lines);
+        answer.verdicts.push(Verdict { line, column, text, accept, violations });
     }
     answer
 }

@@ -20,6 +20,7 @@ use crate::problem::{Problem, read_sm};
 
 /// The form.
 #[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(target_family = "wasm", derive(tsify::Tsify))]
 #[serde(default)]
 pub struct RunFields {
     /// The SM.
@@ -36,6 +37,7 @@ pub struct RunFields {
 
 /// The result of a load.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(target_family = "wasm", derive(tsify::Tsify))]
 pub struct Run {
     /// The load, explained.
     pub load: Explained,
@@ -55,6 +57,7 @@ pub struct Run {
 
 /// A register after the load.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(target_family = "wasm", derive(tsify::Tsify))]
 pub struct Register {
     /// Its name.
     pub name: String,

@@ -10,6 +10,7 @@ use crate::problem::{Problem, read_sm};
 
 /// The form.
 #[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(target_family = "wasm", derive(tsify::Tsify))]
 #[serde(default)]
 pub struct TensorFields {
     /// The shape: `16x256b`.
@@ -26,6 +27,7 @@ pub struct TensorFields {
 
 /// The cells of a load.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(target_family = "wasm", derive(tsify::Tsify))]
 pub struct Tensor {
     /// The thread and register for each cell, as text.
     pub text: String,

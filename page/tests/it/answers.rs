@@ -1,6 +1,6 @@
 //! The answers of the tools.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 use warpload::encoding::{Instruction, Sm};
@@ -334,49 +334,17 @@ fn no_input_panics() {
     }
 }
 
-/// The interfaces in `types.ts` have the same keys as answers and forms.
+/// Types for TypeScript are derived, except that of a row, because `AccessRow` is of another package.
 #[test]
-fn types_are_those_of_the_answers() {
-    let types = std::fs::read_to_string(here("src/types.ts")).unwrap();
-    let mut interfaces: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for interface in types.split("export interface ").skip(1) {
-        let (name, rest) = interface.split_once(" {").unwrap();
-        let body = rest.split("\n}").next().unwrap();
-        let keys = body.lines().filter_map(|line| line.strip_prefix("  ")?.split_once(": "));
-        interfaces.insert(
-            name,
-            keys.map(|(key, _)| key.trim_end_matches('?'))
-                .filter(|key| !key.starts_with("/**"))
-                .collect(),
-        );
-    }
-    let known: BTreeSet<BTreeSet<&str>> = interfaces.values().cloned().collect();
-    fn objects<'v>(value: &'v Value, found: &mut BTreeSet<BTreeSet<&'v str>>) {
-        match value {
-            Value::Object(object) => {
-                found.insert(object.keys().map(String::as_str).collect());
-                object.values().for_each(|value| objects(value, found));
-            }
-            Value::Array(list) => list.iter().for_each(|value| objects(value, found)),
-            _ => {}
-        }
-    }
-    let answers: Vec<Value> = examples().iter().map(crate::Example::answer).collect();
-    let mut found = BTreeSet::new();
-    answers.iter().for_each(|answer| objects(answer, &mut found));
-    for mut keys in found {
-        // `group` is optional: only the first wavefront of a group has it.
-        if keys.contains("is_conflict") {
-            keys.insert("group");
-        }
-        assert!(known.contains(&keys), "no interface: {keys:?}");
-    }
-    for example in examples() {
-        let mut name = example.tool.clone();
-        name[..1].make_ascii_uppercase();
-        let form = &interfaces[&*format!("{name}Fields")];
-        assert!(example.fields.keys().all(|key| form.contains(&**key)), "{}", example.tool);
-    }
+fn rows_are_those_of_their_type() {
+    let keys = |row: &Value| row.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
+    let rows = examples().into_iter().map(|example| example.answer()).flat_map(|answer| {
+        answer["rows"].as_array().into_iter().flatten().map(keys).collect::<Vec<_>>()
+    });
+    let found: BTreeSet<_> = rows.collect();
+    let always = ["cells", "is_conflict", "label"].map(str::to_owned);
+    let with_group = always.iter().cloned().chain(["group".to_owned()]).collect();
+    assert_eq!(found, BTreeSet::from([BTreeSet::from(always), with_group]));
 }
 
 /// Only the two examples of mistakes have problems.
