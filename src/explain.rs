@@ -19,69 +19,35 @@ use crate::machine::RegisterLimit;
 /// use warpload::explain::Explanation;
 ///
 /// let explanation = Explanation::new(&Instruction::parse("LD.64 R4, [R2]", Sm::SPA5)?);
-/// let field = explanation.fields.iter().find(|field| field.name == "sz").expect("a size");
-/// assert_eq!((field.bits().as_str(), field.raw), ("55:53", 5));
+/// let field = explanation.fields.iter().find(|field| field.name() == "sz").expect("a size");
+/// assert_eq!((field.field().to_string().as_str(), field.raw), ("55:53", 5));
 /// # Ok::<(), warpload::encoding::ParseError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Explanation {
     /// The word.
     pub word: MachineWord,
     /// The instruction's text.
     pub text: String,
     /// The fields, the most significant first.
-    pub fields: Vec<ExplainedField>,
+    pub fields: Vec<FieldReading>,
     /// Remarks on registers and addresses.
     pub remarks: Vec<String>,
     /// What executing the instruction does, in one sentence.
     pub effect: String,
 }
 
-/// A field of a word.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ExplainedField {
-    /// Its most significant bit.
-    pub high: u8,
-    /// Its least significant bit.
-    pub low: u8,
-    /// Its name.
-    pub name: &'static str,
-    /// The number in its bits.
-    pub raw: u64,
-    /// What the number means.
-    pub meaning: String,
-    /// What the field is for.
-    pub purpose: &'static str,
-}
-
 impl Explanation {
     /// Explains an instruction.
     #[must_use]
     pub fn new(instruction: &Instruction) -> Self {
-        let field = |reading: FieldReading| ExplainedField {
-            high: reading.field().high(),
-            low: reading.field().low(),
-            name: reading.name(),
-            raw: reading.raw,
-            meaning: reading.to_string(),
-            purpose: reading.purpose(),
-        };
         Self {
             word: instruction.word(),
             text: instruction.to_string(),
-            fields: instruction.describe().map(field).collect(),
+            fields: instruction.describe().collect(),
             remarks: remarks(instruction),
             effect: effect(instruction),
         }
-    }
-}
-
-impl ExplainedField {
-    /// Returns its bits: `63:61`, or one number for one bit.
-    #[must_use]
-    pub fn bits(&self) -> String {
-        let Self { high, low, .. } = self;
-        if high == low { high.to_string() } else { format!("{high}:{low}") }
     }
 }
 
@@ -413,18 +379,19 @@ fn keys() -> impl Iterator<Item = char> {
 const RULER: usize = 80;
 
 /// Draws the bits grouped by field, with each field's key below its highest bit.
-fn ruler(fields: &[ExplainedField], word_width: u32) -> String {
+fn ruler(fields: &[FieldReading], word_width: u32) -> String {
     let longest = if word_width == 64 { usize::MAX } else { RULER };
     let mut lines: Vec<(String, String, u8, u8)> = Vec::new();
     for (field, key) in fields.iter().zip(keys()) {
-        let width = usize::from(field.high - field.low) + 1;
+        let (high, low) = (field.field().high(), field.field().low());
+        let width = usize::from(high - low) + 1;
         if lines.last().is_none_or(|(bits, ..)| bits.len() + width > longest) {
-            lines.push((String::new(), String::new(), field.high, field.low));
+            lines.push((String::new(), String::new(), high, low));
         }
-        if let Some((bits, below, _, low)) = lines.last_mut() {
+        if let Some((bits, below, _, last)) = lines.last_mut() {
             *bits += &format!("{:0width$b} ", field.raw);
             *below += &format!("{key:<width$} ");
-            *low = field.low;
+            *last = low;
         }
     }
     let line = |(bits, below, high, low): &(String, String, u8, u8)| {
@@ -435,10 +402,11 @@ fn ruler(fields: &[ExplainedField], word_width: u32) -> String {
     lines.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn table(fields: &[ExplainedField]) -> String {
-    let row = |(field, key): (&ExplainedField, char)| {
-        let (bits, raw) = (field.bits(), format!("{:#x}", field.raw));
-        [key.to_string(), bits, raw, field.name.into(), field.meaning.clone(), field.purpose.into()]
+fn table(fields: &[FieldReading]) -> String {
+    let row = |(field, key): (&FieldReading, char)| {
+        let (bits, raw) = (field.field().to_string(), format!("{:#x}", field.raw));
+        let (name, purpose) = (field.name().to_owned(), field.purpose().to_owned());
+        [key.to_string(), bits, raw, name, field.to_string(), purpose]
     };
     let headings = ["", "bits", "value", "field", "meaning", "purpose"].map(str::to_owned);
     let rows: Vec<_> = [headings].into_iter().chain(fields.iter().zip(keys()).map(row)).collect();

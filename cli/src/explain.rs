@@ -1,8 +1,7 @@
 //! `explain`: the meaning of every bit of a word.
 
 use anyhow::Context;
-use warpload::encoding::Sm;
-use warpload::explain::ExplainedField;
+use warpload::encoding::{FieldReading, Sm};
 use warpload_binary::word::{ReadLoad, words};
 use warpload_ptx::tensor::{self, SassTensorLoad};
 
@@ -44,20 +43,20 @@ pub(crate) struct Arguments {
 }
 
 #[derive(serde::Serialize)]
-struct ExplanationJson<'f> {
+struct ExplanationJson {
     word: String,
     text: String,
-    fields: Vec<FieldJson<'f>>,
+    fields: Vec<FieldJson>,
     remarks: Vec<String>,
     effect: String,
 }
 
 #[derive(serde::Serialize)]
-struct FieldJson<'f> {
+struct FieldJson {
     bits: String,
     name: &'static str,
     raw: String,
-    meaning: &'f str,
+    meaning: String,
     purpose: &'static str,
 }
 
@@ -128,12 +127,12 @@ fn explain(load: &ReadLoad, format: Format, output: &mut Output) -> anyhow::Resu
     Ok(())
 }
 
-fn field_json(field: &ExplainedField) -> FieldJson<'_> {
+fn field_json(field: &FieldReading) -> FieldJson {
     FieldJson {
-        bits: field.bits(),
-        name: field.name,
+        bits: field.field().to_string(),
+        name: field.name(),
         raw: format!("{:#x}", field.raw),
-        meaning: &field.meaning,
-        purpose: field.purpose,
+        meaning: field.to_string(),
+        purpose: field.purpose(),
     }
 }

@@ -76,6 +76,12 @@ impl FieldReading {
     }
 }
 
+impl fmt::Debug for FieldReading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[{}]={:#x}", self.name(), self.field(), self.raw)
+    }
+}
+
 impl fmt::Display for FieldReading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = match self.row.kind {

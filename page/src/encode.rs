@@ -6,7 +6,7 @@ use warpload::explain::certain_fault;
 use warpload::text::parse_number;
 use warpload_binary::word::decode;
 
-use crate::instruction::{Explained, bits, not_a_load, read_text, read_word};
+use crate::instruction::{Explained, not_a_load, read_text, read_word};
 use crate::problem::{Problem, read_sm};
 
 /// The form. The text takes precedence over the word, which then only provides bits that the text does not show.
@@ -132,12 +132,14 @@ fn encoded(fields: &EncodeFields) -> Result<Encoded, Problem> {
             let value = value.ok_or_else(|| Problem::new("value", "expected a number"))?;
             match (place.strip_prefix("control "), control) {
                 (Some(place), Some(control)) => {
-                    let reading = control.describe().find(|reading| bits(reading) == place);
+                    let reading =
+                        control.describe().find(|reading| reading.field().to_string() == place);
                     let slot = changed(reading, control.pack().into(), value)?;
                     Some(Control::unpack(slot as u64))
                 }
                 _ => {
-                    let reading = load.describe().find(|reading| bits(reading) == place);
+                    let reading =
+                        load.describe().find(|reading| reading.field().to_string() == place);
                     let bits = changed(reading, load.bits(), value)?;
                     load = decode(machine_word(bits, sm), sm)
                         .map_err(|error| not_a_load("value", "", &error, sm))?;
@@ -202,7 +204,7 @@ impl EditableField {
         let is_fixed = reading.fixed().is_some() || reading.is_reserved();
         let is_listed = field.width() <= MAX_LISTED && !is_fixed;
         Self {
-            bits: bits(&reading),
+            bits: reading.field().to_string(),
             name: reading.name(),
             raw: format!("{:#x}", reading.raw),
             meaning: reading.to_string(),

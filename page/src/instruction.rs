@@ -70,7 +70,7 @@ impl Explained {
             word: explanation.word.to_string(),
             text: explanation.text,
             sm: load.sm().to_string(),
-            fields: load.describe().map(ExplainedField::new).collect(),
+            fields: explanation.fields.into_iter().map(ExplainedField::new).collect(),
             remarks: explanation.remarks,
             effect: explanation.effect,
             control: load.control().or(control).map(|control| {
@@ -84,19 +84,13 @@ impl Explained {
 impl ExplainedField {
     pub(crate) fn new(reading: FieldReading) -> Self {
         Self {
-            bits: bits(&reading),
+            bits: reading.field().to_string(),
             name: reading.name(),
             raw: format!("{:#x}", reading.raw),
             meaning: reading.to_string(),
             purpose: reading.purpose(),
         }
     }
-}
-
-/// The bits of a field: `63:61`, or one number for a single bit.
-pub(crate) fn bits(reading: &FieldReading) -> String {
-    let (high, low) = (reading.field().high(), reading.field().low());
-    if high == low { high.to_string() } else { format!("{high}:{low}") }
 }
 
 impl ControlCode {

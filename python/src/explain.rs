@@ -4,7 +4,8 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use warpload::encoding::Instruction as Load;
-use warpload::explain::{ExplainedField, Explanation as Explained};
+use warpload::encoding::FieldReading;
+use warpload::explain::Explanation as Explained;
 
 use crate::error::{ErrorKind, error};
 use crate::instruction::{Instruction, SmArgument, decode, parse};
@@ -75,12 +76,12 @@ impl Explanation {
         let Instruction { load, sm } = instruction;
         let explained = explained(load);
         let drawing = explained.to_string().trim_end().to_owned();
-        let field = |field: ExplainedField| Field {
-            bits: field.bits(),
-            name: field.name,
+        let field = |field: FieldReading| Field {
+            bits: field.field().to_string(),
+            name: field.name(),
             raw: field.raw,
-            meaning: field.meaning,
-            purpose: field.purpose,
+            meaning: field.to_string(),
+            purpose: field.purpose(),
         };
         let (word, text, sm) = (load.word().bits(), load.to_string(), sm.to_string());
         let Explained { fields, remarks, effect, .. } = explained;

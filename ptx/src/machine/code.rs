@@ -301,7 +301,7 @@ pub(super) struct BarrierOp {
     pub(super) id: Slot,
     /// The number of threads that take part; the whole block if `None`.
     pub(super) threads: Option<Slot>,
-    /// Whether whole warps must execute it, as `bar` says.
+    /// Whether whole warps must execute it, as `bar` and `.aligned` say.
     pub(super) is_aligned: bool,
 }
 

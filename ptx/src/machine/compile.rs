@@ -2207,7 +2207,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             let result = if kind == BarrierKind::Popc { T::B32 } else { T::Pred };
             d = self.pair(of, result)?.0;
         }
-        let is_aligned = of.opcode == Opcode::Bar;
+        let is_aligned = of.opcode == Opcode::Bar || of.has(QualifierKind::Aligned);
         let op = self.emit(Action::Barrier(BarrierOp { kind, id, threads, is_aligned }));
         (op.d, op.a) = (d, a);
         Ok(())

@@ -514,7 +514,10 @@ impl Engine<'_> {
         if op.is_aligned && barrier.arrived[warp] == 0 {
             barrier.expected[warp] = (warps[warp].alive, path.pc);
         }
-        barrier.arrived[warp] |= path.mask;
+        // A warp must execute one instruction as a whole: an H100 waits for ever if its lanes arrive at two.
+        if !op.is_aligned || barrier.expected[warp].1 == path.pc {
+            barrier.arrived[warp] |= path.mask;
+        }
         if let Some(races) = &mut self.races {
             barrier.arrivals.push((warp as u32, path.mask, races.arrive()));
         }

@@ -92,6 +92,47 @@ pub(super) fn execute(registers: &mut Registers, op: &Op, kind: ExchangeKind, ex
     }
 }
 
+/// Writes what the lanes of a mask exchange at another instruction over the source of this one.
+pub(super) fn lend(
+    registers: &mut Registers,
+    to: Slot,
+    from: &Registers,
+    source: Slot,
+    kind: ExchangeKind,
+    mask: u32,
+) {
+    match kind {
+        ExchangeKind::Sync | ExchangeKind::Elect => return,
+        ExchangeKind::Vote(_) => registers.set_predicate(to, from.predicate(source), mask),
+        ExchangeKind::Match { is_wide: true, .. } => {
+            registers.put(to, from.get::<u64>(source), mask)
+        }
+        _ => registers.put(to, from.get::<u32>(source), mask),
+    }
+    registers.learn(to, from, source, mask);
+}
+
+/// Takes over the results of an exchange in the lanes of a mask.
+pub(super) fn take(
+    registers: &mut Registers,
+    results: &Registers,
+    op: &Op,
+    kind: ExchangeKind,
+    mask: u32,
+) {
+    let is_predicate = matches!(kind, ExchangeKind::Vote(vote) if vote != Vote::Ballot);
+    for (slot, is_predicate) in [(op.d, is_predicate), (op.e, true)] {
+        if kind == ExchangeKind::Sync || slot == NONE {
+            continue;
+        }
+        match is_predicate {
+            true => registers.set_predicate(slot, results.predicate(slot), mask),
+            false => registers.put(slot, results.get::<u32>(slot), mask),
+        }
+        registers.learn(slot, results, slot, mask);
+    }
+}
+
 fn every(is_true: bool) -> u32 {
     if is_true { u32::MAX } else { 0 }
 }

@@ -236,6 +236,15 @@ impl Registers {
         self.origins[slot as usize] = origin;
     }
 
+    /// Marks lanes as known or unknown as they are in another register.
+    pub(super) fn learn(&mut self, slot: Slot, from: &Self, source: Slot, exec: u32) {
+        let unknown = from.unknown(source) & exec;
+        self.know(slot, exec);
+        if unknown != 0 {
+            self.forget(slot, unknown, from.origin(source));
+        }
+    }
+
     /// Marks a result as known in the lanes with known sources, and as unknown in all others.
     #[inline(always)]
     pub(super) fn derive(&mut self, slot: Slot, sources: &[Slot], exec: u32) {

@@ -956,33 +956,57 @@ impl Warp {
         exchange::execute(registers, op, exchange.kind, exec);
     }
 
-    /// Executes an exchange once all of its members have arrived.
+    /// Executes an exchange once all of its members have arrived, at one instruction or at several of its kind.
     fn meet(&mut self, code: &Code, races: &mut Option<RaceCheck>) {
+        let kind = |waiting: &Waiting| match code.ops[waiting.path.pc as usize].action {
+            Action::Exchange(exchange) => Some(exchange.kind),
+            _ => None,
+        };
         for first in 0..self.waiting.len() {
-            let members = self.waiting[first].members;
-            let is_one = |waiting: &&Waiting| waiting.members == members;
-            let arrived = self.waiting.iter().filter(is_one).fold(0, |all, of| all | of.path.mask);
+            let Waiting { members, .. } = self.waiting[first];
+            let Some(same) = kind(&self.waiting[first]) else { continue };
+            let is_one =
+                |waiting: &Waiting| waiting.members == members && kind(waiting) == Some(same);
+            let arrived = self.waiting.iter().filter(|waiting| is_one(waiting));
+            let arrived = arrived.fold(0, |all, of| all | of.path.mask);
             if members & self.alive & !arrived != 0 {
                 continue;
             }
-            let (met, rest): (Vec<_>, Vec<_>) =
-                self.waiting.drain(..).partition(|waiting| waiting.members == members);
+            let (met, rest): (Vec<_>, Vec<_>) = self.waiting.drain(..).partition(is_one);
             self.waiting = rest;
-            // Members may wait at different instructions. Each instruction exchanges the values of its own lanes.
-            let mut done: Vec<(Pc, usize)> = Vec::new();
+            let mut places: Vec<Path> = Vec::new();
             for Waiting { path, .. } in &met {
-                let place = (path.pc, path.frame);
-                if done.contains(&place) {
-                    continue;
+                let is_here = |place: &&mut Path| (place.pc, place.frame) == (path.pc, path.frame);
+                match places.iter_mut().find(is_here) {
+                    Some(place) => place.mask |= path.mask,
+                    None => places.push(*path),
                 }
-                done.push(place);
-                let here = |of: &&Waiting| (of.path.pc, of.path.frame) == place;
-                let exec = met.iter().filter(here).fold(0, |all, of| all | of.path.mask);
-                let op = &code.ops[path.pc as usize];
-                if let Action::Exchange(exchange) = op.action {
-                    let meeting = races.as_mut().map(|races| (races, members));
-                    self.exchange_now(path.frame, op, &exchange, exec, meeting);
+            }
+            if let (ExchangeKind::Sync, Some(races)) = (same, races) {
+                races.join(self.number, arrived & members);
+            }
+            // Each place reads a copy, because a result may be the source of another place.
+            let mut results = Vec::new();
+            if let [place] = &places[..] {
+                let registers = &mut self.frames[place.frame].registers;
+                exchange::execute(registers, &code.ops[place.pc as usize], same, arrived);
+                places.clear();
+            }
+            for place in &places {
+                let op = &code.ops[place.pc as usize];
+                let mut registers = self.frames[place.frame].registers.clone();
+                for other in places.iter().filter(|other| other.mask != place.mask) {
+                    let from = &self.frames[other.frame].registers;
+                    let source = code.ops[other.pc as usize].a;
+                    exchange::lend(&mut registers, op.a, from, source, same, other.mask);
                 }
+                exchange::execute(&mut registers, op, same, arrived);
+                results.push(registers);
+            }
+            for (place, results) in places.iter().zip(&results) {
+                let op = &code.ops[place.pc as usize];
+                let registers = &mut self.frames[place.frame].registers;
+                exchange::take(registers, results, op, same, place.mask);
             }
             for Waiting { path, .. } in met {
                 self.go_on(Path { pc: path.pc + 1, ..path });

@@ -4,6 +4,7 @@
 mod configuration;
 mod flags;
 mod generate;
+mod h100;
 mod images;
 mod launches;
 mod mutants;

@@ -37,11 +37,22 @@ fn all_vectors_of_ld_hold_on_both_executors() {
 #[test]
 fn all_vectors_of_128_bit_words_hold_on_both_executors() {
     for (file, expected) in [("sm70-vectors", 1000), ("sm70-more-vectors", 360)] {
-        let compressed = std::fs::read(format!("../tests/data/{file}.jsonl.xz")).unwrap();
-        let mut text = String::new();
-        liblzma::read::XzDecoder::new(&compressed[..]).read_to_string(&mut text).unwrap();
-        hold_text(&text, expected);
+        hold_text(&unpacked(file), expected);
     }
+}
+
+/// The expectations are what an H100 loaded.
+#[test]
+fn all_vectors_of_an_h100_hold_on_both_executors() {
+    hold_text(&unpacked("h100-loads"), 1679);
+}
+
+/// The lines of a compressed file.
+pub(crate) fn unpacked(file: &str) -> String {
+    let compressed = std::fs::read(format!("../tests/data/{file}.jsonl.xz")).unwrap();
+    let mut text = String::new();
+    liblzma::read::XzDecoder::new(&compressed[..]).read_to_string(&mut text).unwrap();
+    text
 }
 
 /// The last four bytes of the local window: lane n holds n + 1 there, and has no low part.

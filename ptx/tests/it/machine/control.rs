@@ -173,6 +173,32 @@ fn lanes_of_different_branches_meet_at_a_mask() {
     assert_eq!(out, expected.collect::<Vec<_>>());
 }
 
+/// As on an H100: lanes exchange values although each half is at an instruction of its own.
+#[test]
+fn lanes_exchange_from_two_instructions() {
+    let in_two_arms = |low: &str, high: &str| {
+        run(
+            &format!(
+                "setp.lt.u32 %p1, %r0, 16; and.b32 %r3, %r0, 3; setp.eq.u32 %p2, %r3, 0;
+                add.u32 %r4, %r0, 100; @%p1 bra low;
+                {high}; bra.uni end; low: {low}; end: st.global.u32 [%rd2], %r1;"
+            ),
+            32,
+        )
+    };
+    let ballot = "vote.sync.ballot.b32 %r1, %p2, -1";
+    assert_eq!(in_two_arms(ballot, ballot), vec![0x1111_1111; 32]);
+    let swap = |source| format!("shfl.sync.bfly.b32 %r1, {source}, 16, 31, -1");
+    let swapped = (0..32).map(|lane| if lane < 16 { lane + 116 } else { lane - 16 });
+    assert_eq!(in_two_arms(&swap("%r0"), &swap("%r4")), swapped.collect::<Vec<u32>>());
+    // Each half's source is the other's result.
+    let sum = "redux.sync.add.u32 %r1, %r3, -1";
+    assert_eq!(
+        in_two_arms(sum, "mov.u32 %r1, 2; redux.sync.add.u32 %r1, %r1, -1"),
+        vec![24 + 32; 32]
+    );
+}
+
 #[test]
 fn warps_wait_for_each_other_at_an_mbarrier() {
     // The first warp waits for the phase that the second one completes.

@@ -154,6 +154,24 @@ fn threads_that_wait_at_different_barriers() {
     assert_eq!((fault.kind, fault.thread), (KernelFaultKind::BarrierDivergence, [32, 0, 0]));
 }
 
+/// Two warps, each of which waits at two places. An H100 waits for ever.
+#[test]
+fn lanes_of_a_warp_wait_at_one_aligned_barrier() {
+    for (barrier, is_aligned) in
+        [("bar.sync 0", true), ("barrier.sync.aligned 0", true), ("barrier.sync 0", false)]
+    {
+        let in_two_arms = format!(
+            "\n and.b32 %r1, %r0, 16; setp.eq.u32 %p1, %r1, 0; @%p1 bra low;
+            {barrier}; bra.uni end; low: {barrier}; end:",
+        );
+        let kinds: Vec<_> =
+            broken(&in_two_arms).result.faults.into_iter().map(|fault| fault.kind).collect();
+        let expected =
+            if is_aligned { vec![KernelFaultKind::BarrierDivergence; 4] } else { vec![] };
+        assert_eq!(kinds, expected, "{barrier}");
+    }
+}
+
 #[test]
 fn a_value_that_is_not_known_is_named_where_it_began() {
     let launched = broken(
