@@ -1,0 +1,3 @@
+//! What an H100 computed: `ptx/tests/h100/README.md`.
+
+mod flow;
