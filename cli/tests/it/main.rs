@@ -13,6 +13,7 @@ mod decode128;
 mod externals;
 mod fill_in;
 mod for_people;
+mod h100;
 mod html;
 mod independent;
 mod kernel_reports;
