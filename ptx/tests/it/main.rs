@@ -2,6 +2,7 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod compiled;
+mod h100;
 mod machine;
 mod ptx;
 mod ptx_lower;

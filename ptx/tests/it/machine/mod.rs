@@ -28,10 +28,10 @@ use warpload_ptx::machine::{AllocationUse, DeviceMemory, Kernel, KernelLaunch, K
 use warpload_ptx::read;
 
 /// What a kernel left.
-struct Launched {
-    result: KernelResult,
+pub(super) struct Launched {
+    pub(super) result: KernelResult,
     /// The contents of the buffers that were given.
-    buffers: Vec<Vec<u8>>,
+    pub(super) buffers: Vec<Vec<u8>>,
 }
 
 impl Launched {
@@ -42,7 +42,7 @@ impl Launched {
 }
 
 /// Launches the only kernel of a module whose parameters are all buffers.
-fn launch(source: &str, launch: KernelLaunch, buffers: &[Vec<u8>]) -> Launched {
+pub(super) fn launch(source: &str, launch: KernelLaunch, buffers: &[Vec<u8>]) -> Launched {
     let module = read(source).expect("a module");
     let mut memory = DeviceMemory::new();
     let mut launch = launch;

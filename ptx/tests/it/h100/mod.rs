@@ -1,0 +1,3 @@
+//! Answers of an NVIDIA H100, which the machine is compared with.
+
+mod functions;
