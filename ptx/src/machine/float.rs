@@ -307,6 +307,17 @@ pub(super) fn flushed(bits: u32, scalar: NumberType) -> u32 {
     if bits & format.infinity == 0 { bits & format.sign } else { bits }
 }
 
+/// Negates a float, or takes its magnitude. NaN becomes the only one of its type, as on an H100, which adds zero.
+#[inline(always)]
+pub(super) fn with_sign(bits: u32, scalar: NumberType, flush: bool, is_abs: bool) -> u32 {
+    let Some((format, _)) = format(scalar) else { return bits };
+    let bits = if flush { flushed(bits, scalar) } else { bits };
+    if bits & (format.sign - 1) > format.infinity {
+        return format.nan;
+    }
+    if is_abs { bits & !format.sign } else { bits ^ format.sign }
+}
+
 /// Moves an inexact value with an even last bit one step toward the exact value.
 #[inline(always)]
 fn to_odd(value: f64, error: f64) -> f64 {
@@ -356,6 +367,9 @@ pub(super) enum FloatOp {
     Sub,
     Mul,
     Div,
+    /// `div.approx` and `div.full`, of f32.
+    DivApprox,
+    DivFull,
     Fma,
     Sqrt,
     Rcp,
@@ -382,19 +396,86 @@ fn evaluate(op: FloatOp, a: f64, b: f64, c: f64) -> f64 {
             if product.is_finite() && c.is_finite() { add_odd(product, c) } else { product + c }
         }
         FloatOp::Div => div_odd(a, b),
+        FloatOp::DivApprox => quotient(a as f32, b as f32, f32::INFINITY),
+        FloatOp::DivFull => quotient(a as f32, b as f32, LARGE),
         FloatOp::Sqrt => sqrt_odd(a),
         FloatOp::Rcp => div_odd(1.0, a),
         // Not rounded to odd, because only trivial results are exact. The error of the f64 functions is less than a
-        // thousandth of an f32 step.
+        // thousandth of an f32 step. Hardware is a step or more off the nearest value. [docs/ptx-kernels.md]
         FloatOp::Rsqrt => 1.0 / a.sqrt(),
-        FloatOp::Sin => a.sin(),
-        FloatOp::Cos => a.cos(),
+        FloatOp::Sin => sine(a),
+        FloatOp::Cos => cosine(a),
         FloatOp::Lg2 => a.log2(),
         FloatOp::Ex2 => a.exp2(),
+        // An H100 returns small arguments as they are. [measured]
+        FloatOp::Tanh if a.abs() <= 1.0 / 256.0 => a,
         FloatOp::Tanh => a.tanh(),
         FloatOp::SinTurns => (a.fract() * std::f64::consts::TAU).sin(),
         FloatOp::CosTurns => (a.fract() * std::f64::consts::TAU).cos(),
     }
+}
+
+/// Divisors above this are divided by 4 in `div.full`, because the reciprocal would be subnormal.
+const LARGE: f32 = f32::from_bits((126 + 127) << 23);
+
+/// `a` times the reciprocal of `b`, as ptxas compiles it for an H100: subnormal divisors are scaled up, divisors above
+/// `large` down, and the hardware's reciprocal has no subnormal results. Both steps are rounded to f32.
+fn quotient(a: f32, b: f32, large: f32) -> f64 {
+    let factor = match b.abs() {
+        size if size > large => 0.25,
+        size if size < f32::MIN_POSITIVE => 16_777_216.0,
+        _ => 1.0,
+    };
+    let reciprocal = 1.0 / (b * factor);
+    let reciprocal = if reciprocal.is_subnormal() { 0.0_f32.copysign(b) } else { reciprocal };
+    f64::from(a * factor * reciprocal)
+}
+
+/// The sine of an angle, as an H100 reduces it.
+fn sine(angle: f64) -> f64 {
+    let Some((quadrant, place)) = turns(angle) else { return f64::NAN };
+    let size = first_quadrant(if quadrant & 1 == 0 { place } else { !place });
+    if (quadrant & 2 != 0) != angle.is_sign_negative() { -size } else { size }
+}
+
+/// The cosine of an angle, as an H100 reduces it.
+fn cosine(angle: f64) -> f64 {
+    let Some((quadrant, place)) = turns(angle) else { return f64::NAN };
+    let size = first_quadrant(if quadrant & 1 == 0 { !place } else { place });
+    if matches!(quadrant, 1 | 2) { -size } else { size }
+}
+
+/// The bits of a place in a quadrant, in units of 2^-25 turns.
+const PLACE: u32 = 23;
+const UNITS: f64 = (1 << (PLACE + 2)) as f64;
+
+/// The quadrant of an angle's magnitude, and the place in it. An H100 multiplies by 1/2π in f32, toward zero, and drops
+/// the bits below a unit. A quadrant that runs backwards takes the ones' complement of the place, so the sine is zero
+/// from one unit before half a turn on. [all zeros and signs measured on an H100 agree]
+fn turns(angle: f64) -> Option<(u32, u32)> {
+    const INVERSE: f32 = 0.159_154_94;
+    if !angle.is_finite() {
+        return None;
+    }
+    let toward_zero = Modes { direction: Direction::Zero, ..Modes::default() };
+    // The product of two f32 is exact in f64.
+    let turns = f32::from_bits(round(angle.abs() * f64::from(INVERSE), F32, toward_zero));
+    let units = ((f64::from(turns) * UNITS).trunc() % UNITS) as u32;
+    Some((units >> PLACE, units))
+}
+
+/// The sine of a place in the first quadrant. Higher bits are ignored.
+fn first_quadrant(place: u32) -> f64 {
+    let place = place & ((1 << PLACE) - 1);
+    (f64::from(place) * (std::f64::consts::TAU / UNITS)).sin()
+}
+
+/// Rounds to f32, then toward zero: `ex2` and `tanh` of 16 bits on an H100. Overflow still becomes infinity.
+fn truncated(value: f64, format: Format, modes: Modes) -> u32 {
+    let value = f64::from(value as f32);
+    let limit = scale(1.0, (format.infinity >> format.fraction) as i32 - 1 + format.smallest);
+    let direction = if value.abs() < limit { Direction::Zero } else { Direction::Nearest };
+    round(value, format, Modes { direction, ..modes })
 }
 
 /// Evaluates an operation on floats of up to 32 bits.
@@ -416,14 +497,40 @@ pub(super) fn narrow(op: FloatOp, scalar: NumberType, modes: Modes, sources: [u3
             result = -0.0;
         }
     }
+    let is_half = scalar.bits() == 16;
+    if is_half && matches!(op, FloatOp::Ex2 | FloatOp::Tanh) {
+        return truncated(result, format, modes);
+    }
     round(result, format, modes) << shift
 }
+
+/// The NaN that an operation on f64 produces. An H100 takes the NaN of the second, the third or the first source, in
+/// this order, and makes it quiet; a quotient, which ptxas calls a function for, takes the first before the second.
+/// If no source is NaN, the result is the negative NaN without payload. [measured, but for differences]
+pub(super) fn wide_nan(op: FloatOp, [a, b, c]: [u64; 3]) -> u64 {
+    let order = match op {
+        FloatOp::Fma => [b, c, a],
+        FloatOp::Add | FloatOp::Sub | FloatOp::Mul => [b, a, a],
+        FloatOp::Div => [a, b, b],
+        _ => [a; 3],
+    };
+    let nan = order.into_iter().find(|bits| f64::from_bits(*bits).is_nan());
+    nan.unwrap_or(1 << 63 | f64::INFINITY.to_bits()) | QUIET
+}
+
+/// The bit that makes a NaN of f64 quiet.
+const QUIET: u64 = 1 << 51;
 
 /// Evaluates an operation on f64.
 pub(super) fn wide(op: FloatOp, modes: Modes, sources: [u64; 3]) -> u64 {
     if modes.flush {
         return gross(op, sources[0]);
     }
+    let result = rounded(op, modes, sources);
+    if f64::from_bits(result).is_nan() { wide_nan(op, sources) } else { result }
+}
+
+fn rounded(op: FloatOp, modes: Modes, sources: [u64; 3]) -> u64 {
     let [a, b, c] = sources.map(f64::from_bits);
     let round = match modes.direction {
         Direction::Nearest | Direction::Away => {
@@ -459,19 +566,20 @@ pub(super) fn wide(op: FloatOp, modes: Modes, sources: [u64; 3]) -> u64 {
 }
 
 /// `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64`: of the upper half of the source, as the upper half of the result.
-/// Subnormal numbers are zeros. [PTX ISA, "rcp.approx.ftz.f64"]
+/// Subnormal numbers are zeros. [PTX ISA, "rcp.approx.ftz.f64"] An H100 knows about 23 bits of the fraction and drops
+/// the last 3: 2 % of its upper halves are one above or below these. [measured]
 fn gross(op: FloatOp, source: u64) -> u64 {
     const UPPER: u64 = !0 << 32;
+    /// Half of the 23rd bit of the fraction.
+    const HALF: u64 = 1 << (52 - 23 - 1);
     let flushed = |bits: u64| if bits & 0x7ff << 52 == 0 { bits & 1 << 63 } else { bits };
-    if f64::from_bits(source).is_nan() {
+    let a = f64::from_bits(flushed(source & UPPER));
+    let result = if op == FloatOp::Rcp { 1.0 / a } else { a.signum() / a.abs().sqrt() };
+    if result.is_nan() || op == FloatOp::Rsqrt && a < 0.0 {
         return 0x7fff_ffff << 32;
     }
-    let a = f64::from_bits(flushed(source & UPPER));
-    let result = if op == FloatOp::Rcp { 1.0 / a } else { 1.0 / a.sqrt() };
-    if !result.is_finite() {
-        return result.to_bits() & UPPER;
-    }
-    flushed(result.to_bits().wrapping_add(1 << 31) & UPPER)
+    let step = if result.is_finite() { HALF } else { 0 };
+    flushed((result.to_bits() + step) & UPPER)
 }
 
 /// The square root of an f64 with directed rounding.
@@ -489,6 +597,12 @@ fn directed_sqrt(a: f64, direction: Direction) -> f64 {
         _ => root,
     };
     rounded * factor
+}
+
+/// The minimum or maximum of two f64. Of two NaNs, an H100 returns the second one, quiet.
+pub(super) fn select_wide(is_max: bool, a: u64, b: u64) -> u64 {
+    let [x, y] = [a, b].map(f64::from_bits);
+    if x.is_nan() && y.is_nan() { b | QUIET } else { select(is_max, false, x, y).to_bits() }
 }
 
 /// The minimum or maximum. A NaN loses against a number, unless `is_nan_kept`.
@@ -630,6 +744,12 @@ fn float_to_float(
     let flushes = |scalar| modes.flush && scalar == NumberType::F32;
     let bits = if flushes(from) { u64::from(flushed(bits as u32, from)) } else { bits };
     let mut value = any_value(bits, from);
+    if value.is_nan()
+        && !modes.saturate
+        && let Some(nan) = converted_nan(bits, from, to, modes)
+    {
+        return nan;
+    }
     if is_integral {
         value = to_integral(value, modes.direction).copysign(value);
     }
@@ -643,4 +763,34 @@ fn float_to_float(
         None if modes.saturate => saturated(value).to_bits(),
         None => value.to_bits(),
     }
+}
+
+/// The NaN of a conversion that keeps payloads on an H100: those from and to f64, `cvt.f32.bf16` and `cvt.rna.tf32`.
+/// Others have one NaN. [measured; the last two are integer instructions in ptxas' code]
+fn converted_nan(bits: u64, from: NumberType, to: NumberType, modes: Modes) -> Option<u64> {
+    use NumberType::{Bf16, F16, F32, F64, Tf32};
+    let narrow = |scalar| matches!(scalar, F16 | Bf16 | F32).then(|| format(scalar)).flatten();
+    Some(match (from, to) {
+        (F64, F64) => bits | QUIET,
+        (F64, _) => {
+            let (format, _) = narrow(to)?;
+            let payload = (bits | QUIET) << 12 >> (64 - format.fraction);
+            let sign = if bits >> 63 != 0 { format.sign } else { 0 };
+            u64::from(sign | format.infinity) | payload
+        }
+        (_, F64) => {
+            let (format, _) = narrow(from)?;
+            // `.ftz` is a sum of f32, which has one NaN.
+            let bits = if modes.flush && from == F32 { format.nan.into() } else { bits };
+            let sign = if bits & u64::from(format.sign) != 0 { 1 << 63 } else { 0 };
+            let payload = bits << (64 - format.fraction) >> 12;
+            sign | f64::INFINITY.to_bits() | payload | QUIET
+        }
+        (Bf16, F32) if modes.is_plain() => bits << 16,
+        (F32, Tf32) if modes.direction == Direction::Away => {
+            let step = if modes.finite { 1 << 13 } else { 0 };
+            (bits & !0x1fff) - step
+        }
+        _ => return None,
+    })
 }

@@ -619,13 +619,9 @@ impl Multiply {
                         for column in 0..n {
                             let sum = &mut sums[row * n + column];
                             let factors = [a[row * k + inner], b[inner * n + column]];
-                            *sum = if self.modes.is_plain() {
-                                factors[0].mul_add(factors[1], *sum)
-                            } else {
-                                let sources = [factors[0], factors[1], *sum].map(f64::to_bits);
-                                let rounded = float::wide(FloatOp::Fma, self.modes, sources);
-                                f64::from_bits(rounded)
-                            };
+                            let sources = [factors[0], factors[1], *sum].map(f64::to_bits);
+                            let rounded = float::wide(FloatOp::Fma, self.modes, sources);
+                            *sum = f64::from_bits(rounded);
                         }
                     }
                 }

@@ -756,10 +756,14 @@ macro_rules! plain_f32x2 {
 }
 
 macro_rules! plain_f64 {
-    ($map:ident, |$($x:ident),+| $result:expr) => {
+    ($op:expr, $map:ident, |$($x:ident),+| $result:expr) => {
         (|r: &mut Registers, o: &Op, e: u32| r.$map(o, e, |$($x: u64),+| {
+            let mut sources = [0; 3];
+            sources.iter_mut().zip([$($x),+]).for_each(|(source, bits)| *source = bits);
             $(let $x = f64::from_bits($x);)+
-            f64::to_bits($result)
+            let result: f64 = $result;
+            // The processor's NaN may have another payload or sign.
+            if result.is_nan() { float::wide_nan($op, sources) } else { result.to_bits() }
         })) as Execute
     };
 }
@@ -772,6 +776,8 @@ fn floating(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         Opcode::Add => (FloatOp::Add, 2),
         Opcode::Sub => (FloatOp::Sub, 2),
         Opcode::Mul => (FloatOp::Mul, 2),
+        Opcode::Div if request.has(Keyword::Approx) => (FloatOp::DivApprox, 2),
+        Opcode::Div if request.has(Keyword::Full) => (FloatOp::DivFull, 2),
         Opcode::Div => (FloatOp::Div, 2),
         Opcode::Fma | Opcode::Mad => (FloatOp::Fma, 3),
         Opcode::Sqrt => (FloatOp::Sqrt, 1),
@@ -812,11 +818,11 @@ fn floating(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         (FloatOp::Fma, T::F32) => Some(plain_f32!(map3, |a, b, c| a.mul_add(b, c))),
         (FloatOp::Sqrt, T::F32) => Some(plain_f32!(map1, |a| a.sqrt())),
         (FloatOp::Rcp, T::F32) => Some(plain_f32!(map1, |a| 1.0 / a)),
-        (FloatOp::Add, T::F64) => Some(plain_f64!(map2, |a, b| a + b)),
-        (FloatOp::Sub, T::F64) => Some(plain_f64!(map2, |a, b| a - b)),
-        (FloatOp::Mul, T::F64) => Some(plain_f64!(map2, |a, b| a * b)),
-        (FloatOp::Div, T::F64) => Some(plain_f64!(map2, |a, b| a / b)),
-        (FloatOp::Fma, T::F64) => Some(plain_f64!(map3, |a, b, c| a.mul_add(b, c))),
+        (FloatOp::Add, T::F64) => Some(plain_f64!(FloatOp::Add, map2, |a, b| a + b)),
+        (FloatOp::Sub, T::F64) => Some(plain_f64!(FloatOp::Sub, map2, |a, b| a - b)),
+        (FloatOp::Mul, T::F64) => Some(plain_f64!(FloatOp::Mul, map2, |a, b| a * b)),
+        (FloatOp::Div, T::F64) => Some(plain_f64!(FloatOp::Div, map2, |a, b| a / b)),
+        (FloatOp::Fma, T::F64) => Some(plain_f64!(FloatOp::Fma, map3, |a, b, c| a.mul_add(b, c))),
         (FloatOp::Add, T::F32x2) => Some(plain_f32x2!(map2, |a, b| a + b)),
         (FloatOp::Sub, T::F32x2) => Some(plain_f32x2!(map2, |a, b| a - b)),
         (FloatOp::Mul, T::F32x2) => Some(plain_f32x2!(map2, |a, b| a * b)),
@@ -834,8 +840,8 @@ fn float_modes(request: &Request<'_>, op: FloatOp, scalar: T) -> Option<Modes> {
     let is_half = scalar.parts().0.bits() == 16;
     let is_sum = matches!(op, F::Add | F::Sub | F::Mul | F::Fma);
     let is_approximate = match op {
-        F::Add | F::Sub | F::Mul | F::Fma => false,
-        F::Div => request.has(Keyword::Approx) || request.has(Keyword::Full),
+        F::Add | F::Sub | F::Mul | F::Fma | F::Div => false,
+        F::DivApprox | F::DivFull => true,
         _ => request.has(Keyword::Approx),
     };
     let takes_rounding = is_sum || matches!(op, F::Div | F::Rcp | F::Sqrt) && !is_approximate;
@@ -866,11 +872,13 @@ fn float_modes(request: &Request<'_>, op: FloatOp, scalar: T) -> Option<Modes> {
     })
 }
 
-const FLOAT_OPS: [FloatOp; 15] = [
+const FLOAT_OPS: [FloatOp; 17] = [
     FloatOp::Add,
     FloatOp::Sub,
     FloatOp::Mul,
     FloatOp::Div,
+    FloatOp::DivApprox,
+    FloatOp::DivFull,
     FloatOp::Fma,
     FloatOp::Sqrt,
     FloatOp::Rcp,
@@ -885,7 +893,7 @@ const FLOAT_OPS: [FloatOp; 15] = [
 ];
 
 fn float_op(immediate: u32) -> FloatOp {
-    FLOAT_OPS.get((immediate >> 8 & 15) as usize).copied().unwrap_or(FloatOp::Add)
+    FLOAT_OPS.get((immediate >> 8 & 31) as usize).copied().unwrap_or(FloatOp::Add)
 }
 
 /// A sum of f32 with narrower terms or factors, which are converted first. [PTX ISA, "Mixed Precision"]
@@ -984,63 +992,45 @@ fn out_of_bounds_fma(scalar: T) -> Option<Execute> {
     })
 }
 
-/// `neg`, `abs` and `copysign`, by their sign bits.
+/// `neg`, `abs` and `copysign`. Those of f64 and `copysign` change the sign bit alone.
 fn signs(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
-    let is_plain = matches!(scalar, T::Bf16 | T::Bf16x2 | T::F64);
-    let flushes = matches!(scalar, T::F32 | T::F16 | T::F16x2);
-    let is_copy = request.opcode == Opcode::Copysign;
-    if !is_plain && !flushes || is_copy && !matches!(scalar, T::F32 | T::F64) {
-        return None;
+    if request.opcode == Opcode::Copysign {
+        let execute: Execute = match scalar {
+            T::F32 => |r, o, e| r.map2(o, e, |a: u32, b: u32| a & 1 << 31 | b & !(1 << 31)),
+            T::F64 => |r, o, e| r.map2(o, e, |a: u64, b: u64| a & 1 << 63 | b & !(1 << 63)),
+            _ => return None,
+        };
+        return LaneRule::new(Some(execute), scalar, &[scalar; 2]);
     }
-    let flush = flushes && !is_copy && request.has(Keyword::Ftz);
-    let one = |execute: Execute| LaneRule::new(Some(execute), scalar, &[scalar]);
-    let sign: u32 = match scalar {
-        T::F16 | T::Bf16 => 0x8000,
-        T::F16x2 | T::Bf16x2 => 0x8000_8000,
-        _ => 0x8000_0000,
+    let is_abs = request.opcode == Opcode::Abs;
+    let flushes = matches!(scalar, T::F32 | T::F16 | T::F16x2);
+    let flush = flushes && request.has(Keyword::Ftz);
+    macro_rules! narrow {
+        ($scalar:expr, $shifts:expr) => {
+            |r, o, e| {
+                let (is_abs, flush) = (o.immediate & 1 != 0, o.immediate & 2 != 0);
+                let mask = u32::MAX >> (32 - $scalar.bits());
+                r.map1(o, e, |a: u32| {
+                    let part = |shift: &u32| {
+                        float::with_sign(a >> shift & mask, $scalar, flush, is_abs) << shift
+                    };
+                    $shifts.iter().fold(0, |all, shift| all | part(shift))
+                });
+            }
+        };
+    }
+    let execute: Execute = match scalar {
+        T::F64 if is_abs => |r, o, e| r.map1(o, e, |a: u64| a & !(1 << 63)),
+        T::F64 => |r, o, e| r.map1(o, e, |a: u64| a ^ 1 << 63),
+        T::F32 => narrow!(T::F32, [0]),
+        T::F16 => narrow!(T::F16, [0]),
+        T::Bf16 => narrow!(T::Bf16, [0]),
+        T::F16x2 => narrow!(T::F16, [0, 16]),
+        T::Bf16x2 => narrow!(T::Bf16, [0, 16]),
+        _ => return None,
     };
-    let rule = match (request.opcode, scalar) {
-        (Opcode::Neg, T::F64) => one(|r, o, e| r.map1(o, e, |a: u64| a ^ 1 << 63))?,
-        (Opcode::Abs, T::F64) => one(|r, o, e| r.map1(o, e, |a: u64| a & !(1 << 63)))?,
-        (Opcode::Neg, T::F32) if flush => one(|r, o, e| {
-            r.map1(o, e, |a: u32| float::flushed(a, T::F32) ^ 1 << 31);
-        })?,
-        (Opcode::Abs, T::F32) if flush => one(|r, o, e| {
-            r.map1(o, e, |a: u32| float::flushed(a, T::F32) & !(1 << 31));
-        })?,
-        (Opcode::Neg, T::F16 | T::F16x2) if flush => one(|r, o, e| {
-            let sign = o.immediate;
-            r.map1(o, e, |a: u32| flushed_halves(a) ^ sign);
-        })?,
-        (Opcode::Abs, T::F16 | T::F16x2) if flush => one(|r, o, e| {
-            let sign = o.immediate;
-            r.map1(o, e, |a: u32| flushed_halves(a) & !sign);
-        })?,
-        (Opcode::Neg, _) => one(|r, o, e| {
-            let sign = o.immediate;
-            r.map1(o, e, |a: u32| a ^ sign);
-        })?,
-        (Opcode::Abs, _) => one(|r, o, e| {
-            let sign = o.immediate;
-            r.map1(o, e, |a: u32| a & !sign);
-        })?,
-        (_, T::F64) => LaneRule::new(
-            Some(|r, o, e| r.map2(o, e, |a: u64, b: u64| a & 1 << 63 | b & !(1 << 63))),
-            scalar,
-            &[scalar; 2],
-        )?,
-        _ => LaneRule::new(
-            Some(|r, o, e| r.map2(o, e, |a: u32, b: u32| a & 1 << 31 | b & !(1 << 31))),
-            scalar,
-            &[scalar; 2],
-        )?,
-    };
-    Some(LaneRule { immediate: sign, ..rule })
-}
-
-/// Flushes subnormal values of one f16, or of two in one register.
-fn flushed_halves(a: u32) -> u32 {
-    float::flushed(a & 0xffff, T::F16) | float::flushed(a >> 16, T::F16) << 16
+    let immediate = u32::from(is_abs) | u32::from(flush) << 1;
+    Some(LaneRule { immediate, ..LaneRule::new(Some(execute), scalar, &[scalar])? })
 }
 
 /// `min` and `max` of two or three floats.
@@ -1096,9 +1086,7 @@ fn extremes(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         T::Bf16 => of!(map2, |f, a, b| narrow(f, T::Bf16, a, b)),
         T::F16x2 => of!(map2, |f, a, b| pair(f, T::F16, a, b)),
         T::Bf16x2 => of!(map2, |f, a, b| pair(f, T::Bf16, a, b)),
-        T::F64 => of!(map2, |f, a, b| {
-            float::select(f & 1 != 0, f & 2 != 0, f64::from_bits(a), f64::from_bits(b)).to_bits()
-        }),
+        T::F64 => of!(map2, |f, a, b| { float::select_wide(f & 1 != 0, a, b) }),
         _ => return None,
     };
     let rule = LaneRule::new(Some(execute), scalar, &[scalar; 3][..2 + usize::from(flags[4])])?;

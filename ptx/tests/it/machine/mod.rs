@@ -28,21 +28,21 @@ use warpload_ptx::machine::{AllocationUse, DeviceMemory, Kernel, KernelLaunch, K
 use warpload_ptx::read;
 
 /// What a kernel left.
-pub(crate) struct Launched {
-    pub(crate) result: KernelResult,
+pub(super) struct Launched {
+    pub(super) result: KernelResult,
     /// The contents of the buffers that were given.
-    buffers: Vec<Vec<u8>>,
+    pub(super) buffers: Vec<Vec<u8>>,
 }
 
 impl Launched {
     /// The words of a buffer.
-    pub(crate) fn words(&self, buffer: usize) -> Vec<u32> {
+    pub(super) fn words(&self, buffer: usize) -> Vec<u32> {
         self.buffers[buffer].as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
     }
 }
 
 /// Launches the only kernel of a module whose parameters are all buffers.
-pub(crate) fn launch(source: &str, launch: KernelLaunch, buffers: &[Vec<u8>]) -> Launched {
+pub(super) fn launch(source: &str, launch: KernelLaunch, buffers: &[Vec<u8>]) -> Launched {
     let module = read(source).expect("a module");
     let mut memory = DeviceMemory::new();
     let mut launch = launch;
