@@ -431,8 +431,15 @@ fn quotient(a: f32, b: f32, large: f32) -> f64 {
     f64::from(a * factor * reciprocal)
 }
 
+/// Angles from here on are whole turns to an H100, because f32 has no bits for the fraction. The machine rounds the exact
+/// sine and cosine of them.
+const ENDLESS: f64 = (1 << 27) as f64;
+
 /// The sine of an angle, as an H100 reduces it.
 fn sine(angle: f64) -> f64 {
+    if angle.abs() >= ENDLESS {
+        return angle.sin();
+    }
     let Some((quadrant, place)) = turns(angle) else { return f64::NAN };
     let size = first_quadrant(if quadrant & 1 == 0 { place } else { !place });
     if (quadrant & 2 != 0) != angle.is_sign_negative() { -size } else { size }
@@ -440,6 +447,9 @@ fn sine(angle: f64) -> f64 {
 
 /// The cosine of an angle, as an H100 reduces it.
 fn cosine(angle: f64) -> f64 {
+    if angle.abs() >= ENDLESS {
+        return angle.cos();
+    }
     let Some((quadrant, place)) = turns(angle) else { return f64::NAN };
     let size = first_quadrant(if quadrant & 1 == 0 { !place } else { place });
     if matches!(quadrant, 1 | 2) { -size } else { size }
@@ -570,6 +580,10 @@ fn rounded(op: FloatOp, modes: Modes, sources: [u64; 3]) -> u64 {
 /// the last 3: 2 % of its upper halves are one above or below these. [measured]
 fn gross(op: FloatOp, source: u64) -> u64 {
     const UPPER: u64 = !0 << 32;
+    // An H100 sees infinity where only the lower half tells the NaN from it.
+    if f64::from_bits(source).is_nan() {
+        return 0x7fff_ffff << 32;
+    }
     /// Half of the 23rd bit of the fraction.
     const HALF: u64 = 1 << (52 - 23 - 1);
     let flushed = |bits: u64| if bits & 0x7ff << 52 == 0 { bits & 1 << 63 } else { bits };
@@ -765,19 +779,14 @@ fn float_to_float(
     }
 }
 
-/// The NaN of a conversion that keeps payloads on an H100: those from and to f64, `cvt.f32.bf16` and `cvt.rna.tf32`.
-/// Others have one NaN. [measured; the last two are integer instructions in ptxas' code]
+/// The NaN of a conversion that keeps payloads on an H100: those to f64 and `cvt.rna.tf32`. Others have one NaN. [measured]
+/// From f64 to narrower floats and in `cvt.f32.bf16`, an H100 keeps the bits that fit, too; here that is the one NaN,
+/// because a program cannot rely on what ptxas makes of them.
 fn converted_nan(bits: u64, from: NumberType, to: NumberType, modes: Modes) -> Option<u64> {
     use NumberType::{Bf16, F16, F32, F64, Tf32};
     let narrow = |scalar| matches!(scalar, F16 | Bf16 | F32).then(|| format(scalar)).flatten();
     Some(match (from, to) {
         (F64, F64) => bits | QUIET,
-        (F64, _) => {
-            let (format, _) = narrow(to)?;
-            let payload = (bits | QUIET) << 12 >> (64 - format.fraction);
-            let sign = if bits >> 63 != 0 { format.sign } else { 0 };
-            u64::from(sign | format.infinity) | payload
-        }
         (_, F64) => {
             let (format, _) = narrow(from)?;
             // `.ftz` is a sum of f32, which has one NaN.
@@ -786,7 +795,6 @@ fn converted_nan(bits: u64, from: NumberType, to: NumberType, modes: Modes) -> O
             let payload = bits << (64 - format.fraction) >> 12;
             sign | f64::INFINITY.to_bits() | payload | QUIET
         }
-        (Bf16, F32) if modes.is_plain() => bits << 16,
         (F32, Tf32) if modes.direction == Direction::Away => {
             let step = if modes.finite { 1 << 13 } else { 0 };
             (bits & !0x1fff) - step
