@@ -167,6 +167,9 @@ struct Barrier {
     /// The threads of each warp when its first ones arrived, and where these are, of barriers that whole warps must
     /// execute.
     expected: Vec<(u32, u32)>,
+    /// The threads of each warp that arrived elsewhere, although whole warps must execute the barrier. Their warp never
+    /// arrives: an H100 waits for ever.
+    strays: Vec<u32>,
     /// The number of threads that must arrive; all if `None`.
     threads: Option<u32>,
     /// For the race detector: the arrivals in order, as warp, lanes and moment.
@@ -376,7 +379,8 @@ impl Engine<'_> {
         let mut warps: Vec<Warp> = Vec::new();
         let arrived = vec![0; self.shape.warps() as usize];
         let expected = vec![(0, 0); arrived.len()];
-        let empty = Barrier { expected, arrived, ..Barrier::default() };
+        let strays = arrived.clone();
+        let empty = Barrier { expected, arrived, strays, ..Barrier::default() };
         let mut barriers = vec![empty; BARRIERS];
         let [nx, ny, nz] = self.shape.blocks;
         if let Some(block) = self.only_block {
@@ -429,6 +433,7 @@ impl Engine<'_> {
             barrier.waiting.clear();
             barrier.arrived.fill(0);
             barrier.expected.fill((0, 0));
+            barrier.strays.fill(0);
             barrier.threads = None;
             barrier.arrivals.clear();
         }
@@ -514,10 +519,13 @@ impl Engine<'_> {
         if op.is_aligned && barrier.arrived[warp] == 0 {
             barrier.expected[warp] = (warps[warp].alive, path.pc);
         }
-        // A warp must execute one instruction as a whole: an H100 waits for ever if its lanes arrive at two.
-        if !op.is_aligned || barrier.expected[warp].1 == path.pc {
-            barrier.arrived[warp] |= path.mask;
+        let (lanes, pc) = barrier.expected[warp];
+        if (op.is_aligned || lanes != 0) && pc != path.pc {
+            barrier.strays[warp] |= path.mask;
+            barrier.waiting.push((warp, path, op.kind));
+            return false;
         }
+        barrier.arrived[warp] |= path.mask;
         if let Some(races) = &mut self.races {
             barrier.arrivals.push((warp as u32, path.mask, races.arrive()));
         }
@@ -534,20 +542,31 @@ impl Engine<'_> {
     /// warp. It does after a barrier of the whole block, because warps run in order between barriers. It does not after
     /// a barrier of some threads, because these could then starve the others.
     fn open_if_complete(&mut self, barrier: &mut Barrier, warps: &mut [Warp]) -> bool {
-        if !barrier.is_complete(warps) {
+        let counts: Vec<u32> =
+            warps.iter().enumerate().map(|(at, warp)| barrier.count(at, warp)).collect();
+        if !barrier.is_complete(warps, &counts) {
             return false;
         }
         let is_whole = barrier.threads.is_none();
+        // Warps that do not count go on waiting.
+        let is_counted = |(warp, ..): &(usize, Path, BarrierKind)| counts[*warp] != 0;
+        let (opened, waiting) = barrier.waiting.drain(..).partition(is_counted);
+        barrier.waiting = waiting;
         if let Some(races) = &mut self.races {
-            barrier.order(races);
+            barrier.order(&opened, races);
         }
-        barrier.reduce(self.code, warps);
-        let mut counted = barrier.expected.iter().zip(&barrier.arrived);
-        if let Some(((_, pc), _)) = counted.find(|((lanes, _), arrived)| lanes & !**arrived != 0) {
-            let statement = self.code.ops[*pc as usize].statement;
-            self.partial_barrier.get_or_insert(statement);
+        reduce(&opened, self.code, warps);
+        for (at, _) in counts.iter().enumerate().filter(|(_, count)| **count != 0) {
+            let (lanes, pc) = std::mem::take(&mut barrier.expected[at]);
+            if lanes & !std::mem::take(&mut barrier.arrived[at]) != 0 {
+                let statement = self.code.ops[pc as usize].statement;
+                self.partial_barrier.get_or_insert(statement);
+            }
         }
-        barrier.open(warps);
+        barrier.threads = None;
+        for (warp, path, _) in opened {
+            warps[warp].pass_barrier(path);
+        }
         is_whole
     }
 
@@ -578,91 +597,81 @@ impl Engine<'_> {
 }
 
 impl Barrier {
-    fn is_complete(&self, warps: &[Warp]) -> bool {
+    fn is_complete(&self, warps: &[Warp], counts: &[u32]) -> bool {
         if self.waiting.is_empty() && self.threads.is_none() {
             return false;
         }
         match self.threads {
-            None => {
-                self.arrived.iter().zip(warps).all(|(arrived, warp)| warp.alive & !arrived == 0)
-            }
-            Some(threads) => {
-                // Partial warps count as 32 threads once all of their lanes have arrived or exited.
-                let count = |(arrived, warp): (&u32, &Warp)| {
-                    if *arrived != 0 && warp.alive & !arrived == 0 {
-                        32
-                    } else {
-                        arrived.count_ones()
-                    }
-                };
-                self.arrived.iter().zip(warps).map(count).sum::<u32>() >= threads
-            }
+            None => warps.iter().zip(counts).all(|(warp, count)| warp.alive == 0 || *count == 32),
+            Some(threads) => counts.iter().sum::<u32>() >= threads,
+        }
+    }
+
+    /// The threads of a warp that count. A warp counts as 32 once all of its lanes have arrived or exited; before, a
+    /// barrier that whole warps must execute does not count it at all.
+    fn count(&self, at: usize, warp: &Warp) -> u32 {
+        let arrived = self.arrived[at];
+        match self.expected[at] {
+            _ if self.strays[at] != 0 => 0,
+            _ if arrived != 0 && warp.alive & !arrived == 0 => 32,
+            (0, _) => arrived.count_ones(),
+            _ => 0,
         }
     }
 
     /// Tells the race detector which accesses the open barrier orders: all of the block, or those of its participants
     /// before their arrival and after their wait.
-    fn order(&mut self, races: &mut RaceCheck) {
+    fn order(&mut self, opened: &[(usize, Path, BarrierKind)], races: &mut RaceCheck) {
         let arrivals = self.arrivals.drain(..);
         if self.threads.is_none() {
             return races.pass_barrier();
         }
         arrivals.for_each(|(warp, mask, moment)| races.publish(warp, mask, moment));
-        for (warp, path, _) in &self.waiting {
+        for (warp, path, _) in opened {
             races.acquire(*warp as u32, path.mask);
         }
     }
+}
 
-    /// Lets all waiting paths continue.
-    fn open(&mut self, warps: &mut [Warp]) {
-        for (warp, path, _) in self.waiting.drain(..) {
-            warps[warp].pass_barrier(path);
+/// Computes the results of `bar.red`.
+fn reduce(opened: &[(usize, Path, BarrierKind)], code: &Code, warps: &mut [Warp]) {
+    // The threads with a true and with a false predicate, and the origin of an unknown one.
+    let (mut trues, mut falses, mut unknown) = (0, 0, None);
+    for (warp, path, kind) in opened {
+        let op = &code.ops[path.pc as usize];
+        let registers = &warps[*warp].frames[path.frame].registers;
+        let lost = registers.unknown(op.a) & path.mask;
+        if *kind != BarrierKind::Sync && lost != 0 {
+            unknown = Some(registers.origin(op.a));
         }
-        self.arrived.fill(0);
-        self.expected.fill((0, 0));
-        self.threads = None;
+        let lanes = registers.predicate(op.a);
+        trues += (path.mask & lanes & !lost).count_ones();
+        falses += (path.mask & !lanes & !lost).count_ones();
     }
-
-    /// Computes the results of `bar.red`.
-    fn reduce(&mut self, code: &Code, warps: &mut [Warp]) {
-        // The threads with a true and with a false predicate, and the origin of an unknown one.
-        let (mut trues, mut falses, mut unknown) = (0, 0, None);
-        for (warp, path, kind) in &self.waiting {
-            let op = &code.ops[path.pc as usize];
-            let registers = &warps[*warp].frames[path.frame].registers;
-            let lost = registers.unknown(op.a) & path.mask;
-            if *kind != BarrierKind::Sync && lost != 0 {
-                unknown = Some(registers.origin(op.a));
+    for (warp, path, kind) in opened {
+        let Action::Barrier(_) = code.ops[path.pc as usize].action else { continue };
+        let op = &code.ops[path.pc as usize];
+        let registers = &mut warps[*warp].frames[path.frame].registers;
+        let every = |is_true: bool| if is_true { u32::MAX } else { 0 };
+        // One known predicate can decide: a false one `and`, a true one `or`.
+        let is_decided = match kind {
+            BarrierKind::And => {
+                registers.set_predicate(op.d, every(falses == 0), path.mask);
+                falses > 0
             }
-            let lanes = registers.predicate(op.a);
-            trues += (path.mask & lanes & !lost).count_ones();
-            falses += (path.mask & !lanes & !lost).count_ones();
-        }
-        for (warp, path, kind) in &self.waiting {
-            let Action::Barrier(_) = code.ops[path.pc as usize].action else { continue };
-            let op = &code.ops[path.pc as usize];
-            let registers = &mut warps[*warp].frames[path.frame].registers;
-            let every = |is_true: bool| if is_true { u32::MAX } else { 0 };
-            // One known predicate can decide: a false one `and`, a true one `or`.
-            let is_decided = match kind {
-                BarrierKind::And => {
-                    registers.set_predicate(op.d, every(falses == 0), path.mask);
-                    falses > 0
-                }
-                BarrierKind::Or => {
-                    registers.set_predicate(op.d, every(trues > 0), path.mask);
-                    trues > 0
-                }
-                BarrierKind::Popc => {
-                    registers.put(op.d, &[trues; LANES], path.mask);
-                    false
-                }
-                BarrierKind::Sync | BarrierKind::Arrive => continue,
-            };
-            match unknown.filter(|_| !is_decided) {
-                None => registers.know(op.d, path.mask),
-                Some(origin) => registers.forget(op.d, path.mask, origin),
+            BarrierKind::Or => {
+                registers.set_predicate(op.d, every(trues > 0), path.mask);
+                trues > 0
             }
+            BarrierKind::Popc => {
+                registers.put(op.d, &[trues; LANES], path.mask);
+                false
+            }
+            BarrierKind::Sync | BarrierKind::Arrive => continue,
+        };
+        match unknown.filter(|_| !is_decided) {
+            None => registers.know(op.d, path.mask),
+            Some(origin) => registers.forget(op.d, path.mask, origin),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Broken kernels: each is reported with the line that a person would blame.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use super::{Launched, launch, module};
@@ -170,6 +171,32 @@ fn lanes_of_a_warp_wait_at_one_aligned_barrier() {
             if is_aligned { vec![KernelFaultKind::BarrierDivergence; 4] } else { vec![] };
         assert_eq!(kinds, expected, "{barrier}");
     }
+}
+
+/// Lanes of a warp that arrive apart do not become an arrival: neither when they end, nor when other warps suffice, nor
+/// in either order of an aligned and an unaligned barrier.
+#[test]
+fn a_warp_that_arrives_in_parts_never_arrives() {
+    let split = "and.b32 %r1, %r0, 16; setp.eq.u32 %p1, %r1, 0; setp.lt.u32 %p2, %r0, 32;";
+    let parts = [
+        format!(
+            "{split} @!%p2 bra wait; @%p1 bra low; wait: bar.sync 1, 64; ret; low: bar.arrive 1, 64; ret;"
+        ),
+        format!("{split} @%p1 bra low; barrier.sync 0; bra.uni end; low: bar.sync 0; end:"),
+        format!("{split} @%p1 bra low; bar.sync 0; bra.uni end; low: barrier.sync 0; end:"),
+    ];
+    for body in parts {
+        let faults = broken(&format!("\n {body}")).result.faults;
+        assert_eq!(faults[0].kind, KernelFaultKind::BarrierDivergence, "{body}");
+    }
+    let mut options = KernelLaunch::new([1; 3], [96, 1, 1]);
+    options.steps = 100_000;
+    let body = format!(
+        "{split} and.pred %p1, %p1, %p2; @%p1 bra low; bar.sync 1, 64; bra.uni end; low: bar.sync 1, 64; end:"
+    );
+    let faults = launch(&module(&format!("\n {body}")), options, &[vec![0; 384]]).result.faults;
+    let threads: BTreeSet<u32> = faults.iter().map(|fault| fault.thread[0]).collect();
+    assert_eq!(threads, [0, 16].into());
 }
 
 #[test]
