@@ -3,8 +3,8 @@
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use warpload::encoding::Instruction as Load;
 use warpload::encoding::FieldReading;
+use warpload::encoding::Instruction as Load;
 use warpload::explain::Explanation as Explained;
 
 use crate::error::{ErrorKind, error};
