@@ -38,7 +38,7 @@ pub(crate) const TEXT: Form = form("text", &["txt"]);
 pub(crate) const TRACE: Form = form("a binary trace", &["wlt"]);
 pub(crate) const XML: Form = form("XML", &["xml"]);
 
-/// The formats whose suffixes an output of another format may not have.
+/// All formats, for [`check_name`].
 const FORMS: [Form; 11] = [
     CSV,
     HTML,

@@ -29,7 +29,7 @@ impl Metadata {
     }
 
     fn ask(command: &mut Command) -> Result<Self> {
-        // At the root, because default members are those of the folder.
+        // Run at the root, because cargo takes the default members of the folder in which it runs.
         let output = command.current_dir(root()).output().context("cannot run cargo")?;
         let errors = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "{command:?} failed: {}", errors.trim());

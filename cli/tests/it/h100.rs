@@ -1,4 +1,4 @@
-//! Counts of accesses beside those of Nsight Compute on an H100: `tests/data/README.md`.
+//! Counts of accesses, compared with the profiler Nsight Compute on an H100; `tests/data/README.md` describes the file.
 
 use std::io::Read;
 

@@ -542,21 +542,21 @@ impl Engine<'_> {
     /// warp. It does after a barrier of the whole block, because warps run in order between barriers. It does not after
     /// a barrier of some threads, because these could then starve the others.
     fn open_if_complete(&mut self, barrier: &mut Barrier, warps: &mut [Warp]) -> bool {
-        let counts: Vec<u32> =
-            warps.iter().enumerate().map(|(at, warp)| barrier.count(at, warp)).collect();
-        if !barrier.is_complete(warps, &counts) {
+        if !barrier.is_complete(warps) {
             return false;
         }
         let is_whole = barrier.threads.is_none();
+        let counted: Vec<usize> =
+            (0..warps.len()).filter(|at| barrier.count(*at, &warps[*at]) != 0).collect();
         // Warps that do not count go on waiting.
-        let is_counted = |(warp, ..): &(usize, Path, BarrierKind)| counts[*warp] != 0;
-        let (opened, waiting) = barrier.waiting.drain(..).partition(is_counted);
+        let (opened, waiting) =
+            barrier.waiting.drain(..).partition(|(warp, ..)| counted.contains(warp));
         barrier.waiting = waiting;
         if let Some(races) = &mut self.races {
             barrier.order(&opened, races);
         }
         reduce(&opened, self.code, warps);
-        for (at, _) in counts.iter().enumerate().filter(|(_, count)| **count != 0) {
+        for at in counted {
             let (lanes, pc) = std::mem::take(&mut barrier.expected[at]);
             if lanes & !std::mem::take(&mut barrier.arrived[at]) != 0 {
                 let statement = self.code.ops[pc as usize].statement;
@@ -597,13 +597,14 @@ impl Engine<'_> {
 }
 
 impl Barrier {
-    fn is_complete(&self, warps: &[Warp], counts: &[u32]) -> bool {
+    fn is_complete(&self, warps: &[Warp]) -> bool {
         if self.waiting.is_empty() && self.threads.is_none() {
             return false;
         }
+        let mut warps = warps.iter().enumerate();
         match self.threads {
-            None => warps.iter().zip(counts).all(|(warp, count)| warp.alive == 0 || *count == 32),
-            Some(threads) => counts.iter().sum::<u32>() >= threads,
+            None => warps.all(|(at, warp)| warp.alive == 0 || self.count(at, warp) == 32),
+            Some(threads) => warps.map(|(at, warp)| self.count(at, warp)).sum::<u32>() >= threads,
         }
     }
 

@@ -92,7 +92,8 @@ pub(super) fn execute(registers: &mut Registers, op: &Op, kind: ExchangeKind, ex
     }
 }
 
-/// Writes what the lanes of a mask exchange at another instruction over the source of this one.
+/// Overwrites the source of an instruction with that of another one, in the lanes of `mask`, because these wait at the
+/// other one.
 pub(super) fn lend(
     registers: &mut Registers,
     to: Slot,
@@ -102,6 +103,7 @@ pub(super) fn lend(
     mask: u32,
 ) {
     match kind {
+        // No lane provides a value.
         ExchangeKind::Sync | ExchangeKind::Elect => return,
         ExchangeKind::Vote(_) => registers.set_predicate(to, from.predicate(source), mask),
         ExchangeKind::Match { is_wide: true, .. } => {
@@ -122,7 +124,7 @@ pub(super) fn take(
 ) {
     let is_predicate = matches!(kind, ExchangeKind::Vote(vote) if vote != Vote::Ballot);
     for (slot, is_predicate) in [(op.d, is_predicate), (op.e, true)] {
-        if kind == ExchangeKind::Sync || slot == NONE {
+        if slot == NONE {
             continue;
         }
         match is_predicate {

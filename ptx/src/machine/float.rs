@@ -437,20 +437,14 @@ const ENDLESS: f64 = (1 << 27) as f64;
 
 /// The sine of an angle, as an H100 reduces it.
 fn sine(angle: f64) -> f64 {
-    if angle.abs() >= ENDLESS {
-        return angle.sin();
-    }
-    let Some((quadrant, place)) = turns(angle) else { return f64::NAN };
+    let Some((quadrant, place)) = turns(angle) else { return angle.sin() };
     let size = first_quadrant(if quadrant & 1 == 0 { place } else { !place });
     if (quadrant & 2 != 0) != angle.is_sign_negative() { -size } else { size }
 }
 
 /// The cosine of an angle, as an H100 reduces it.
 fn cosine(angle: f64) -> f64 {
-    if angle.abs() >= ENDLESS {
-        return angle.cos();
-    }
-    let Some((quadrant, place)) = turns(angle) else { return f64::NAN };
+    let Some((quadrant, place)) = turns(angle) else { return angle.cos() };
     let size = first_quadrant(if quadrant & 1 == 0 { !place } else { place });
     if matches!(quadrant, 1 | 2) { -size } else { size }
 }
@@ -459,12 +453,12 @@ fn cosine(angle: f64) -> f64 {
 const PLACE: u32 = 23;
 const UNITS: f64 = (1 << (PLACE + 2)) as f64;
 
-/// The quadrant of an angle's magnitude, and the place in it. An H100 multiplies by 1/2π in f32, toward zero, and drops
+/// The quadrant of an angle's magnitude, and the place in it; `None` from `ENDLESS` on. An H100 multiplies by 1/2π in f32, toward zero, and drops
 /// the bits below a unit. A quadrant that runs backwards takes the ones' complement of the place, so the sine is zero
 /// from one unit before half a turn on. [all zeros and signs measured on an H100 agree]
 fn turns(angle: f64) -> Option<(u32, u32)> {
     const INVERSE: f32 = 0.159_154_94;
-    if !angle.is_finite() {
+    if angle.is_nan() || angle.abs() >= ENDLESS {
         return None;
     }
     let toward_zero = Modes { direction: Direction::Zero, ..Modes::default() };
@@ -580,18 +574,15 @@ fn rounded(op: FloatOp, modes: Modes, sources: [u64; 3]) -> u64 {
 /// the last 3: 2 % of its upper halves are one above or below these. [measured]
 fn gross(op: FloatOp, source: u64) -> u64 {
     const UPPER: u64 = !0 << 32;
-    // An H100 sees infinity where only the lower half tells the NaN from it.
-    if f64::from_bits(source).is_nan() {
-        return 0x7fff_ffff << 32;
-    }
     /// Half of the 23rd bit of the fraction.
     const HALF: u64 = 1 << (52 - 23 - 1);
     let flushed = |bits: u64| if bits & 0x7ff << 52 == 0 { bits & 1 << 63 } else { bits };
     let a = f64::from_bits(flushed(source & UPPER));
-    let result = if op == FloatOp::Rcp { 1.0 / a } else { a.signum() / a.abs().sqrt() };
-    if result.is_nan() || op == FloatOp::Rsqrt && a < 0.0 {
+    // Of the whole source: an H100 takes a NaN for infinity if only the lower half makes it one.
+    if f64::from_bits(source).is_nan() || op == FloatOp::Rsqrt && a < 0.0 {
         return 0x7fff_ffff << 32;
     }
+    let result = if op == FloatOp::Rcp { 1.0 / a } else { a.signum() / a.abs().sqrt() };
     let step = if result.is_finite() { HALF } else { 0 };
     flushed((result.to_bits() + step) & UPPER)
 }
@@ -784,11 +775,10 @@ fn float_to_float(
 /// because a program cannot rely on what ptxas makes of them.
 fn converted_nan(bits: u64, from: NumberType, to: NumberType, modes: Modes) -> Option<u64> {
     use NumberType::{Bf16, F16, F32, F64, Tf32};
-    let narrow = |scalar| matches!(scalar, F16 | Bf16 | F32).then(|| format(scalar)).flatten();
     Some(match (from, to) {
         (F64, F64) => bits | QUIET,
-        (_, F64) => {
-            let (format, _) = narrow(from)?;
+        (F16 | Bf16 | F32, F64) => {
+            let (format, _) = format(from)?;
             // `.ftz` is a sum of f32, which has one NaN.
             let bits = if modes.flush && from == F32 { format.nan.into() } else { bits };
             let sign = if bits & u64::from(format.sign) != 0 { 1 << 63 } else { 0 };

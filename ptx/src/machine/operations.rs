@@ -992,7 +992,8 @@ fn out_of_bounds_fma(scalar: T) -> Option<Execute> {
     })
 }
 
-/// `neg`, `abs` and `copysign`. Those of f64 and `copysign` change the sign bit alone.
+/// `neg`, `abs` and `copysign`. `copysign` and the others of f64 change the sign bit alone; `neg` and `abs` of narrower
+/// types replace a NaN.
 fn signs(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
     if request.opcode == Opcode::Copysign {
         let execute: Execute = match scalar {

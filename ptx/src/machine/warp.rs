@@ -911,7 +911,7 @@ impl Warp {
         engine: &mut Engine<'_>,
     ) -> Result<Next, Stop> {
         let Some(slot) = exchange.members else {
-            self.exchange_now(path.frame, op, exchange, exec, None);
+            self.exchange_now(path.frame, op, exchange.kind, exec, None);
             path.pc += 1;
             return Ok(Next::Goes);
         };
@@ -927,7 +927,7 @@ impl Warp {
             left &= !group;
             if members & self.alive & !group == 0 {
                 let meeting = engine.races.as_mut().map(|races| (races, members));
-                self.exchange_now(path.frame, op, exchange, group, meeting);
+                self.exchange_now(path.frame, op, exchange.kind, group, meeting);
             } else {
                 self.waiting.push(Waiting { path: Path { mask: group, ..*path }, members });
                 waits |= group;
@@ -945,15 +945,15 @@ impl Warp {
         &mut self,
         frame: usize,
         op: &Op,
-        exchange: &ExchangeOp,
+        kind: ExchangeKind,
         exec: u32,
         meeting: Option<(&mut RaceCheck, u32)>,
     ) {
-        if let (ExchangeKind::Sync, Some((races, members))) = (exchange.kind, meeting) {
+        if let (ExchangeKind::Sync, Some((races, members))) = (kind, meeting) {
             races.join(self.number, exec & members);
         }
         let registers = &mut self.frames[frame].registers;
-        exchange::execute(registers, op, exchange.kind, exec);
+        exchange::execute(registers, op, kind, exec);
     }
 
     /// Executes an exchange once all of its members have arrived, at one instruction or at several of its kind.
@@ -982,31 +982,27 @@ impl Warp {
                     None => places.push(*path),
                 }
             }
-            if let (ExchangeKind::Sync, Some(races)) = (same, races) {
-                races.join(self.number, arrived & members);
+            let op_at = |place: &Path| &code.ops[place.pc as usize];
+            if same == ExchangeKind::Sync || places.len() == 1 {
+                let meeting = races.as_mut().map(|races| (races, members));
+                self.exchange_now(places[0].frame, op_at(&places[0]), same, arrived, meeting);
+                places.clear();
             }
             // Each place reads a copy, because a result may be the source of another place.
             let mut results = Vec::new();
-            if let [place] = &places[..] {
-                let registers = &mut self.frames[place.frame].registers;
-                exchange::execute(registers, &code.ops[place.pc as usize], same, arrived);
-                places.clear();
-            }
             for place in &places {
-                let op = &code.ops[place.pc as usize];
+                let op = op_at(place);
                 let mut registers = self.frames[place.frame].registers.clone();
                 for other in places.iter().filter(|other| other.mask != place.mask) {
-                    let from = &self.frames[other.frame].registers;
-                    let source = code.ops[other.pc as usize].a;
+                    let (from, source) = (&self.frames[other.frame].registers, op_at(other).a);
                     exchange::lend(&mut registers, op.a, from, source, same, other.mask);
                 }
                 exchange::execute(&mut registers, op, same, arrived);
                 results.push(registers);
             }
             for (place, results) in places.iter().zip(&results) {
-                let op = &code.ops[place.pc as usize];
                 let registers = &mut self.frames[place.frame].registers;
-                exchange::take(registers, results, op, same, place.mask);
+                exchange::take(registers, results, op_at(place), same, place.mask);
             }
             for Waiting { path, .. } in met {
                 self.go_on(Path { pc: path.pc + 1, ..path });

@@ -1,4 +1,4 @@
-//! Loads that an H100 executed, word for word: `tests/data/README.md`.
+//! Faults of loads on an H100, and loads that the project refuses; `tests/data/README.md` describes the files.
 
 #![allow(clippy::unwrap_used)]
 

@@ -41,7 +41,7 @@ fn all_vectors_of_128_bit_words_hold_on_both_executors() {
     }
 }
 
-/// The expectations are what an H100 loaded.
+/// An H100 loaded the expected values (`tests/data/README.md`).
 #[test]
 fn all_vectors_of_an_h100_hold_on_both_executors() {
     hold_text(&unpacked("h100-loads"), 1679);

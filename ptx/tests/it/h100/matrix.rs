@@ -1,12 +1,11 @@
-//! Dense `mma` and `wmma` against the answers of an NVIDIA H100 80GB HBM3 (CUDA driver 13.0, 580.159.04), whose kernels
-//! ptxas 13.0 had compiled for sm_90. `ptx/tests/h100/README.md` describes the file.
+//! Dense `mma` and `wmma`, compared with the answers of an H100.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
 
 use serde_json::Value;
 use warpload_ptx::machine::KernelLaunch;
 
+use super::unpacked;
 use crate::machine::launch;
 
 /// Elements of D that are equal, and all, by family and types; of `m8n8k4`, in every lane that holds them. Sums are exact
@@ -47,8 +46,7 @@ struct Case {
 }
 
 fn cases() -> Vec<Case> {
-    let packed: &[u8] = include_bytes!("../../h100/matrix.jsonl.xz");
-    let lines = BufReader::new(liblzma::read::XzDecoder::new(packed)).lines().map(Result::unwrap);
+    let file = String::from_utf8(unpacked(include_bytes!("../../h100/matrix.jsonl.xz"))).unwrap();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let matrix = |value: &Value| -> Vec<Vec<u64>> {
         let row = |row: &Value| {
@@ -57,10 +55,10 @@ fn cases() -> Vec<Case> {
         };
         value.as_array().unwrap().iter().map(row).collect()
     };
-    lines
+    file.lines()
         .filter(|line| !line.contains("\"wgmma\"") && !line.contains("mma.sp::"))
         .map(|line| {
-            let case: Value = serde_json::from_str(&line).unwrap();
+            let case: Value = serde_json::from_str(line).unwrap();
             Case {
                 instruction: text(&case["instruction"]),
                 is_wmma: case["family"] == "wmma",

@@ -155,7 +155,7 @@ fn threads_that_wait_at_different_barriers() {
     assert_eq!((fault.kind, fault.thread), (KernelFaultKind::BarrierDivergence, [32, 0, 0]));
 }
 
-/// Two warps, each of which waits at two places. An H100 waits for ever.
+/// Both warps wait at two places, where an H100 hangs.
 #[test]
 fn lanes_of_a_warp_wait_at_one_aligned_barrier() {
     for (barrier, is_aligned) in
