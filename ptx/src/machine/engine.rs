@@ -167,9 +167,6 @@ struct Barrier {
     /// The threads of each warp when its first ones arrived, and where these are, of barriers that whole warps must
     /// execute.
     expected: Vec<(u32, u32)>,
-    /// The threads of each warp that arrived elsewhere, although whole warps must execute the barrier. Their warp never
-    /// arrives: an H100 waits for ever.
-    strays: Vec<u32>,
     /// The number of threads that must arrive; all if `None`.
     threads: Option<u32>,
     /// For the race detector: the arrivals in order, as warp, lanes and moment.
@@ -379,8 +376,7 @@ impl Engine<'_> {
         let mut warps: Vec<Warp> = Vec::new();
         let arrived = vec![0; self.shape.warps() as usize];
         let expected = vec![(0, 0); arrived.len()];
-        let strays = arrived.clone();
-        let empty = Barrier { expected, arrived, strays, ..Barrier::default() };
+        let empty = Barrier { expected, arrived, ..Barrier::default() };
         let mut barriers = vec![empty; BARRIERS];
         let [nx, ny, nz] = self.shape.blocks;
         if let Some(block) = self.only_block {
@@ -433,7 +429,6 @@ impl Engine<'_> {
             barrier.waiting.clear();
             barrier.arrived.fill(0);
             barrier.expected.fill((0, 0));
-            barrier.strays.fill(0);
             barrier.threads = None;
             barrier.arrivals.clear();
         }
@@ -519,9 +514,9 @@ impl Engine<'_> {
         if op.is_aligned && barrier.arrived[warp] == 0 {
             barrier.expected[warp] = (warps[warp].alive, path.pc);
         }
+        // A whole warp must arrive at one place. Lanes elsewhere wait for ever, as on an H100, and so does their warp.
         let (lanes, pc) = barrier.expected[warp];
         if (op.is_aligned || lanes != 0) && pc != path.pc {
-            barrier.strays[warp] |= path.mask;
             barrier.waiting.push((warp, path, op.kind));
             return false;
         }
@@ -548,9 +543,12 @@ impl Engine<'_> {
         let is_whole = barrier.threads.is_none();
         let counted: Vec<usize> =
             (0..warps.len()).filter(|at| barrier.count(*at, &warps[*at]) != 0).collect();
-        // Warps that do not count go on waiting.
+        // Warps that do not count go on waiting, and so do lanes that have not arrived.
+        let is_opened = |(warp, path, _): &(usize, Path, BarrierKind)| {
+            counted.contains(warp) && path.mask & !barrier.arrived[*warp] == 0
+        };
         let (opened, waiting) =
-            barrier.waiting.drain(..).partition(|(warp, ..)| counted.contains(warp));
+            std::mem::take(&mut barrier.waiting).into_iter().partition(is_opened);
         barrier.waiting = waiting;
         if let Some(races) = &mut self.races {
             barrier.order(&opened, races);
@@ -613,7 +611,6 @@ impl Barrier {
     fn count(&self, at: usize, warp: &Warp) -> u32 {
         let arrived = self.arrived[at];
         match self.expected[at] {
-            _ if self.strays[at] != 0 => 0,
             _ if arrived != 0 && warp.alive & !arrived == 0 => 32,
             (0, _) => arrived.count_ones(),
             _ => 0,
