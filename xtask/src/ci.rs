@@ -11,8 +11,8 @@ use crate::metadata::{Metadata, array};
 use crate::step::{cargo, command, missing, run_cargo, timed};
 use crate::{fuzz, nvidia, packages, page, python};
 
-/// The packages that are workspaces of their own.
-const APART: [&str; 2] = ["benches", "python"];
+/// What the tests of the workspace do not build, because criterion takes long and a machine may have no Python.
+const APART: &str = "--exclude warpload-bench --exclude warpload-python";
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -33,21 +33,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     tracked.args(["ls-files", "--error-unmatch", "Cargo.lock"]);
     command(tracked)?;
     run_cargo("fmt --all --check")?;
-    for folder in APART {
-        run_cargo(&format!("fmt --check --manifest-path {folder}/Cargo.toml"))?;
-        // With `--locked` this is a check: it fails if the lock file is out of date.
-        run_cargo(&format!(
-            "update --quiet --workspace --locked --manifest-path {folder}/Cargo.toml"
-        ))?;
-    }
     if !arguments.tested {
         run_cargo("test --workspace --locked")?;
     }
     // The judges in Python. Of the whole workspace, so that the tests are not built again.
     run_cargo("test --quiet --workspace --locked --test it -- --ignored independent::")?;
     // Together the packages have all features but those of programs that take long to build; `nightly` has these.
-    run_cargo("clippy --workspace --all-targets --locked -- -D warnings")?;
-    let mut doc = cargo("doc --workspace --no-deps --locked");
+    run_cargo(&format!("clippy --workspace {APART} --all-targets --locked -- -D warnings"))?;
+    let mut doc = cargo(&format!("doc --workspace {APART} --no-deps --locked"));
     doc.env("RUSTDOCFLAGS", "-D warnings");
     command(doc)?;
     page::check()?;
@@ -70,9 +63,7 @@ pub(crate) fn nightly() -> Result<()> {
     }
     minimum_rust()?;
     // Each bench once, without timing.
-    let benches = "--locked --manifest-path benches/Cargo.toml";
-    run_cargo(&format!("clippy {benches} --all-targets -- -D warnings"))?;
-    run_cargo(&format!("test --quiet {benches} --benches"))?;
+    run_cargo("test --quiet --locked -p warpload-bench --benches")?;
     examples(&workspace)?;
     fuzz::check()?;
     run_cargo("clippy --workspace --all-targets --all-features --locked -- -D warnings")?;
@@ -175,12 +166,9 @@ pub(crate) fn succeeds(command: &mut Command) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use serde_json::json;
 
     use super::*;
-    use crate::step::root;
 
     #[test]
     fn each_feature_is_tried_alone() {
@@ -211,34 +199,5 @@ mod tests {
         let programs: Vec<&Value> =
             targets.filter(is_program).map(|target| &target["name"]).collect();
         assert_eq!(programs, ["warpload"]);
-    }
-
-    /// All workspaces share a target directory, where another version of a dependency would be built a second time.
-    #[test]
-    fn the_lock_files_agree() {
-        // Keyed by name and compatible version, `1` or `0.3`, because some packages occur twice.
-        let versions = |folder: &str| {
-            let text = std::fs::read_to_string(root().join(folder).join("Cargo.lock")).unwrap();
-            let packages = text.split("[[package]]").filter(|one| one.contains("\nsource = "));
-            let version = |package: &str| {
-                let mut values = package.split('"').skip(1).step_by(2).map(str::to_owned);
-                let (name, version) = (values.next().unwrap(), values.next().unwrap());
-                let zeros = version.split('.').take_while(|number| *number == "0").count();
-                let compatible: Vec<&str> = version.split('.').take(zeros + 1).collect();
-                ((name, compatible.join(".")), version)
-            };
-            packages.map(version).collect::<BTreeMap<_, _>>()
-        };
-        let ours = versions(".");
-        for folder in APART {
-            for (package, theirs) in versions(folder) {
-                let ours = ours.get(&package).unwrap_or(&theirs);
-                assert_eq!(
-                    theirs, *ours,
-                    "{folder}: {package:?}; `cargo update -p {} --precise {ours}`",
-                    package.0
-                );
-            }
-        }
     }
 }

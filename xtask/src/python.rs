@@ -1,5 +1,4 @@
-//! The Python package: its checks, and its tests in a virtual environment. It is not in the workspace, because checking
-//! it needs Python.
+//! The Python package: its tests in a virtual environment, and its wheel.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::metadata::Metadata;
-use crate::step::{cargo, command, root, timed, warpload};
+use crate::step::{command, root, timed, warpload};
 
 const FOLDER: &str = "python";
 /// The stubs of the native module, as this version of maturin generates them.
@@ -58,8 +57,8 @@ pub(crate) fn run() -> Result<()> {
 
 fn tested(workspace: &Metadata) -> Result<Environment> {
     let environment = Environment::new(workspace, "environment", MATURIN)?;
-    // With `shared`, what the tests have built is used again.
-    let develop = "develop --quiet --locked --features shared,stubs";
+    // What the tests have built is used again.
+    let develop = "develop --quiet --locked --profile test --features shared,stubs";
     environment.run("maturin", &format!("{develop} --extras cluster,test"))?;
     let stubs = workspace.target()?.join(FOLDER).join("stubs");
     let generate =
@@ -81,14 +80,11 @@ fn tested(workspace: &Metadata) -> Result<Environment> {
     Ok(environment)
 }
 
-/// Checks the crate, runs its tests, builds the wheel, and imports it in another environment.
+/// Runs the tests, builds the wheel, and imports it in another environment.
 ///
 /// # Errors
 /// Returns the error of the first step that fails.
 pub(crate) fn nightly(workspace: &Metadata) -> Result<()> {
-    let mut clippy = cargo("clippy --locked --manifest-path python/Cargo.toml -- -D warnings");
-    clippy.envs([("PYO3_NO_PYTHON", "1"), ("PYO3_BUILD_EXTENSION_MODULE", "1")]);
-    command(clippy)?;
     let environment = tested(workspace)?;
     environment.run("python", "-m pip install --quiet triton==3.3.1")?;
     environment.run("python", "-m pytest -q -m nightly")?;
