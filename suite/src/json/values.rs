@@ -272,31 +272,3 @@ macro_rules! written_objects {
 }
 
 pub(crate) use {only_objects, written_objects};
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn strict_numbers_and_bytes() {
-        assert_eq!(hexadecimal("0xfF"), Some(255));
-        for text in ["ff", "0x", "0x+1", "0x1_0", "0x111111111111111111111111111111111", " 0x1"] {
-            assert_eq!(hexadecimal(text), None, "{text}");
-        }
-        assert!(Hex64::from_text("0x11111111111111111").is_none());
-        assert_eq!(HexBytes::from_text("00fF").map(|b| b.0), Some(vec![0, 255]));
-        assert!(HexBytes::from_text("0").is_none());
-        assert!(HexBytes::from_text("0g").is_none());
-    }
-
-    #[test]
-    fn names() {
-        assert!(RegisterName::from_text("R254").is_some());
-        for text in ["R255", "RZ", "R256", "R01", "r1", "R+1", "R", "R-0"] {
-            assert!(RegisterName::from_text(text).is_none(), "{text}");
-        }
-        for text in ["P7", "PT", "P8", "P", "P00"] {
-            assert!(PredicateName::from_text(text).is_none(), "{text}");
-        }
-    }
-}

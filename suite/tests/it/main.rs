@@ -9,6 +9,7 @@ mod images;
 mod launches;
 mod mutants;
 mod runner;
+mod tally;
 mod tensor_cases;
 mod vector_errors;
 mod vectors;

@@ -114,3 +114,39 @@ fn each_function_must_give_the_expected_answer() {
     // A skip hides no failure.
     assert_eq!(judge(&["skip", "0x2"]), ["0x2: expected `0x1`, got `0x2`"]);
 }
+
+/// The verdict on an answer to a case.
+fn verdict(case: &str, answer: &str) -> CaseVerdict {
+    let choice = CaseChoice::default();
+    let cases = ChosenCases { choice: &choice, on_file: &|_| {} };
+    let function = |_: &str| Ok(Ok(CaseAnswer::Known(answer.to_owned())));
+    let examinee = FunctionExaminee::new(vec![("one", function)], cases);
+    let mut runner = Runner::new(vec![examinee], &|_| {});
+    let file = Arc::new(CaseFile::new("cases", None));
+    let mut judged = runner.line(CaseLine { file, number: 1, text: Ok(case.to_owned()) }).unwrap();
+    judged.extend(runner.judge(true).unwrap());
+    judged.remove(0).1.verdict
+}
+
+#[test]
+fn space_between_parts_is_no_difference() {
+    let case = |text: &str| {
+        format!(
+            r#"{{"family":"decode","sm":"50","word":"0x9c90000123470200","expect":{{"text":{text}}}}}"#
+        )
+    };
+    assert_eq!(verdict(&case(r#""b c\" d""#), r#" { "text"	: "b c\" d" } "#), CaseVerdict::Passed);
+    for (expected, answer) in [(r#""b c""#, r#""bc""#), (r#""\\\" b""#, r#""\\\"b""#)] {
+        let answer = format!(r#"{{"text":{answer}}}"#);
+        assert!(matches!(verdict(&case(expected), &answer), CaseVerdict::Failed(_)), "{expected}");
+    }
+}
+
+#[test]
+fn differences_that_are_left_out_take_no_memory() {
+    let answer = format!(r#"{{"loads":[0{}]}}"#, ",0".repeat(9_999));
+    let case = r#"{"family":"ptx-execute","expect":{"loads":[]}}"#;
+    let CaseVerdict::Failed(failure) = verdict(case, &answer) else { panic!("passed") };
+    assert_eq!(failure.differences.last().map(String::as_str), Some("and 9936 more"));
+    assert!(failure.differences.capacity() < 1000);
+}
