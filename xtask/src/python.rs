@@ -57,12 +57,10 @@ pub(crate) fn run() -> Result<()> {
 
 fn tested(workspace: &Metadata) -> Result<Environment> {
     let environment = Environment::new(workspace, "environment", MATURIN)?;
-    // What the tests have built is used again.
-    let develop = "develop --quiet --locked --profile test --features shared,stubs";
-    environment.run("maturin", &format!("{develop} --extras cluster,test"))?;
+    let built = as_the_tests_build(&workspace.target()?.join(FOLDER).join("profile.toml"))?;
+    environment.run("maturin", &format!("develop {built} --locked --extras cluster,test"))?;
     let stubs = workspace.target()?.join(FOLDER).join("stubs");
-    let generate =
-        format!("generate-stubs --quiet --features shared,stubs --out {}", stubs.display());
+    let generate = format!("generate-stubs {built} --out {}", stubs.display());
     environment.run("maturin", &generate)?;
     timed("stubs of the native module", || {
         let read = |path: &Path| {
@@ -78,6 +76,16 @@ fn tested(workspace: &Metadata) -> Result<Environment> {
     warpload()?;
     environment.run("python", "-m pytest -q")?;
     Ok(environment)
+}
+
+/// The options with which maturin finds what the tests have built: the same features, and their profile, which is
+/// written to a file. `--profile test` would build a test.
+fn as_the_tests_build(profile: &Path) -> Result<String> {
+    let config = fs::read_to_string(root().join(".cargo/config.toml"))?;
+    let (_, packages) =
+        config.split_once("[profile.test.package]").context("no profile of the tests")?;
+    fs::write(profile, format!("[profile.dev.package]{packages}"))?;
+    Ok(format!("--quiet --features shared,stubs --config {}", profile.display()))
 }
 
 /// Runs the tests, builds the wheel, and imports it in another environment.
