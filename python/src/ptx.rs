@@ -12,7 +12,7 @@ use warpload::machine::Machine;
 use warpload::text::visible;
 use warpload_binary::container::{GpuCodeKind, GpuCodes};
 use warpload_binary::lines::without_mark;
-use warpload_ptx::lower::{OptimizationLevel, lower_statements};
+use warpload_ptx::lower::lower_statements;
 use warpload_ptx::rules::Unit;
 use warpload_ptx::run::{Launch, LaunchError, LoadReport, WarpTensorMemory};
 use warpload_ptx::syntax::{LineIndex, Span};
@@ -21,7 +21,7 @@ use warpload_ptx::{Module, StatementVerdict, check_as, read};
 use warpload_report::message::{Labelled, draw_in_source};
 
 use crate::borrowed::Source;
-use crate::error::{ErrorKind, Failure, error};
+use crate::error::{ErrorKind, Failure};
 use crate::instruction::Instruction;
 use crate::literals::{LaneMode, NamedValues, PtxModule, TensorContents};
 use crate::open::{Holding, open_image, read_file};
@@ -319,25 +319,13 @@ pickled LoweredLoad in "warpload.ptx" {
 }
 }
 
-/// Lowers the loads of a module to SM 5.x. `level` is the optimization level, 0 to 3, like `-O` of ptxas.
+/// Lowers the loads of a module, each by itself, to SM 5.x.
 #[pyfunction]
-#[pyo3(signature = (module, *, level = 3))]
-pub(crate) fn lower_ptx(
-    py: Python<'_>,
-    module: PtxModule<'_>,
-    level: u8,
-) -> PyResult<Vec<LoweredLoad>> {
-    let level = match level {
-        0 => OptimizationLevel::O0,
-        1 => OptimizationLevel::O1,
-        2 => OptimizationLevel::O2,
-        3 => OptimizationLevel::O3,
-        _ => return Err(error(py, ErrorKind::Argument, "level: expected 0, 1, 2 or 3")),
-    };
+pub(crate) fn lower_ptx(py: Python<'_>, module: PtxModule<'_>) -> PyResult<Vec<LoweredLoad>> {
     let text = Text::new(&module.0)?;
     let lowered = py.detach(|| {
         text.module(|module, lines| {
-            let loads = lower_statements(module, level).filter_map(|statement| {
+            let loads = lower_statements(module).filter_map(|statement| {
                 let result = statement.result()?;
                 let place = module.statement(statement.verdict.span, lines);
                 let instructions = result.as_ref().map_or(&[][..], |load| &load.instructions);

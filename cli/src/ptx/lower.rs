@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use warpload::encoding::Instruction;
-use warpload_ptx::lower::{Binding, LoweredLoad, OptimizationLevel, lower_statements};
+use warpload_ptx::lower::{Binding, LoweredLoad, lower_statements};
 use warpload_ptx::meaning::{AddressBase, Register, ResolvedAddress};
 use warpload_ptx::module::StatementText;
 use warpload_ptx::syntax::StateSpace;
@@ -17,43 +16,22 @@ use crate::process::Status;
 
 /// Show the SPA 5.0 instructions that PTX loads become on SM 5.x
 ///
-/// Shows the instructions that NVIDIA's assembler would emit for each load, and the values of their registers, which
-/// are numbered here. Shows none if a load becomes a constant operand of another instruction. Exit status 1 if a load
-/// is illegal or has no such instruction.
+/// Shows what each load becomes by itself, and the values of its registers, which are numbered here. ptxas also follows
+/// values from instruction to instruction, and merges and removes loads. Shows no instruction if a load becomes a
+/// constant operand of another one. Exit status 1 if a load is illegal or has no such instruction.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   warpload ptx lower kernel.ptx
-  warpload ptx lower -O0 --format json kernel.ptx")]
+  warpload ptx lower --format json kernel.ptx")]
 pub(crate) struct Arguments {
     /// Modules; `-` is standard input
     #[arg(required = true)]
     files: Vec<PathBuf>,
 
-    /// Optimization level of the assembler
-    #[arg(
-        short = 'O',
-        value_name = "LEVEL",
-        default_value = "3",
-        value_parser = PossibleValuesParser::new(LEVELS.map(|(name, _)| name)).try_map(read_level)
-    )]
-    level: OptimizationLevel,
-
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-}
-
-const LEVELS: [(&str, OptimizationLevel); 4] = [
-    ("0", OptimizationLevel::O0),
-    ("1", OptimizationLevel::O1),
-    ("2", OptimizationLevel::O2),
-    ("3", OptimizationLevel::O3),
-];
-
-fn read_level(text: String) -> Result<OptimizationLevel, String> {
-    let level = LEVELS.iter().find(|(name, _)| *name == text);
-    level.map(|(_, level)| *level).ok_or(text)
 }
 
 #[derive(serde::Serialize)]
@@ -103,7 +81,7 @@ impl File<'_> {
     fn lower(&self, arguments: &Arguments, output: &mut Output) -> anyhow::Result<Status> {
         let mut status = Status::Done;
         let mut json = Vec::new();
-        for lowered in lower_statements(self.module, arguments.level) {
+        for lowered in lower_statements(self.module) {
             let verdict = &lowered.verdict;
             let Some(result) = lowered.result() else {
                 status = output.raise(Status::Failed);

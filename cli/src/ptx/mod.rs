@@ -19,7 +19,7 @@ use crate::process::Status;
 #[command(after_help = "\
 Examples:
   warpload ptx check kernel.ptx
-  warpload ptx lower -O0 kernel.ptx
+  warpload ptx lower kernel.ptx
   warpload ptx run kernel.ptx --block 128 --arg random:f32:1024
   warpload ptx loads kernel.ptx --parameter in=0x10000000 --image memory.json")]
 pub(crate) enum Command {

@@ -7,20 +7,6 @@ use crate::module::{LayoutError, StatementId};
 use crate::syntax::Span;
 use crate::syntax::load::PtxLoad;
 
-/// The optimization level, numbered as in ptxas.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum OptimizationLevel {
-    /// `-O0`: addresses are unknown, and parameters are loaded.
-    O0,
-    /// `-O1`.
-    O1,
-    /// `-O2`.
-    O2,
-    /// `-O3`, the assembler's default.
-    #[default]
-    O3,
-}
-
 /// A load and its SM 5.x instructions.
 #[derive(Clone, Debug)]
 pub struct LoweredLoad<'m> {

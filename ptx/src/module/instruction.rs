@@ -99,22 +99,6 @@ impl<'s> Module<'s> {
         function.body.clone().unwrap_or(0..0).map(|place| StatementId(place as u32))
     }
 
-    /// Whether a statement generates no code, as declarations and target lists do not.
-    pub(crate) fn is_silent(&self, id: StatementId) -> bool {
-        let statement = self.statements.get(id.index());
-        statement.is_some_and(|statement| {
-            matches!(statement.kind, StatementKind::Declarations(..) | StatementKind::Targets(_))
-        })
-    }
-
-    /// The name, if the statement is a label.
-    pub(crate) fn label(&self, id: StatementId) -> Option<Span> {
-        match self.statements.get(id.index())?.kind {
-            StatementKind::Label(name) => Some(name),
-            _ => None,
-        }
-    }
-
     fn written(
         &self,
         id: StatementId,

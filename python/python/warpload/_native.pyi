@@ -1862,9 +1862,9 @@ def import_(source: str | PathLike[str], output: str | PathLike[str], *, compres
         If the source is not a trace, with the line at fault, or the output cannot be written.
     """
 
-def lower_ptx(module: PtxModule, *, level: SupportsIndex = 3) -> list[LoweredLoad]:
+def lower_ptx(module: PtxModule) -> list[LoweredLoad]:
     """
-    Lowers the loads of a module to SM 5.x. `level` is the optimization level, 0 to 3, like `-O` of ptxas.
+    Lowers the loads of a module, each by itself, to SM 5.x.
     """
 
 def merge(replays: Replays) -> Replay:

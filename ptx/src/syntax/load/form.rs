@@ -126,10 +126,6 @@ impl Form {
         self.qualifiers.iter().any(|qualifier| qualifier.kind == kind)
     }
 
-    pub(crate) fn has_type(&self, types: &[ScalarType]) -> bool {
-        self.types().any(|scalar| types.contains(&scalar))
-    }
-
     pub(crate) fn types(&self) -> impl Iterator<Item = ScalarType> {
         self.qualifiers.iter().filter_map(|qualifier| match qualifier.kind {
             QualifierKind::Type(scalar) => Some(scalar),

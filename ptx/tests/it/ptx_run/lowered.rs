@@ -175,7 +175,7 @@ fn compare(choices: &mut Choices) -> Result<(), TestCaseError> {
     // The variables then fit.
     memories.local_high = vec![Vec::new(); LANES];
     let case = case(choices);
-    let Case { parts, chain, .. } = &case;
+    let Case { parts, .. } = &case;
     let is_constant = matches!(parts[0].space, "const" | "param");
     let low_bits = if is_constant { 15 } else { 0 };
     let space = parts[0].space;
@@ -211,11 +211,7 @@ fn compare(choices: &mut Choices) -> Result<(), TestCaseError> {
     let placement = sass.placement().clone();
     let sass = sass.into_machine();
 
-    let shared = placement.address(module.variables_named(Some(function), "s")[0]).unwrap();
-    registers.set(register("%x"), base.map(|a| u128::from(chain.x(a, shared))));
-    registers.set(register("%y"), base.map(|a| u128::from(chain.y(a))));
-
-    let lowered: Vec<LoweredLoad> = lower(&module, case.level).map(Result::unwrap).collect();
+    let lowered: Vec<LoweredLoad> = lower(&module).map(Result::unwrap).collect();
     for (lowered, part) in lowered.iter().zip(parts) {
         let before = registers.clone();
         let places = Places { registers: &before, placement: &placement };

@@ -1,8 +1,6 @@
-//! Kernels with two loads, and how their addresses are computed.
+//! Kernels with two loads.
 
 use std::fmt::Write as _;
-
-use warpload_ptx::lower::OptimizationLevel;
 
 use crate::ptx_run::property::{Choices, a_type};
 
@@ -24,96 +22,28 @@ impl Part {
     }
 }
 
-/// How the address `%a` is computed, and what is set so that it is what it should be.
-#[derive(Clone, Copy)]
-pub(crate) enum Chain {
-    /// It is not.
-    Given,
-    /// `%x` and a number.
-    Offset(i64),
-    /// `%x`, a number, and `%y`.
-    Sum(i64),
-    /// The shared variable and `%x`.
-    Shared,
-    /// `%x` shifted, `%y` and a number.
-    Shifted(i64),
-    /// `%x` without its low bits.
-    Aligned,
-}
-
-impl Chain {
-    fn text(self) -> String {
-        match self {
-            Self::Given => String::new(),
-            Self::Offset(number) => format!("add.s64 %a, %x, {number};"),
-            Self::Sum(number) => format!("add.s64 %t, %x, {number}; add.s64 %a, %y, %t;"),
-            Self::Shared => "mov.u64 %t, s; add.s64 %a, %t, %x;".to_owned(),
-            Self::Shifted(number) => {
-                format!("shl.b64 %t, %x, 4; add.s64 %t, %t, {number}; add.s64 %a, %t, %y;")
-            }
-            Self::Aligned => "and.b64 %a, %x, -16;".to_owned(),
-        }
-    }
-
-    /// `%x` of an address, `%y` being given.
-    pub(crate) fn x(self, address: u64, shared: u64) -> u64 {
-        match self {
-            Self::Given => 0,
-            Self::Offset(number) => address.wrapping_sub(number as u64),
-            Self::Sum(number) => address.wrapping_sub(number as u64).wrapping_sub(Y),
-            Self::Shared => address.wrapping_sub(shared),
-            Self::Shifted(_) => 3,
-            Self::Aligned => address | 5,
-        }
-    }
-
-    /// `%y` of an address.
-    pub(crate) fn y(self, address: u64) -> u64 {
-        match self {
-            Self::Shifted(number) => address.wrapping_sub(3 << 4).wrapping_sub(number as u64),
-            _ => Y,
-        }
-    }
-}
-
-const Y: u64 = 0x1234_5678_9abc_def0;
-
-/// What is added to `%a` for the other address, `%b`.
+/// How far the address `%b` is from `%a`.
 pub(crate) const BETWEEN: i64 = 48;
 
 /// A kernel with two loads, the second one often from the same register.
 pub(crate) struct Case {
     pub(crate) source: String,
     pub(crate) parts: [Part; 2],
-    pub(crate) chain: Chain,
-    pub(crate) level: OptimizationLevel,
 }
 
 pub(crate) fn case(choices: &mut Choices) -> Case {
     let register_bits = choices.pick(&[32, 64]);
-    let level = choices.pick(&[OptimizationLevel::O0, OptimizationLevel::O3]);
     let space = choices.pick(&["", "", "", "global", "shared", "local", "const", "param"]);
-    let number = choices.pick(&[16, -32, 0x7f_0000, 0x80_0000, -0x90_0000, 1 << 35]);
-    let chain = match choices.below(8) {
-        0 => Chain::Given,
-        1 | 2 => Chain::Offset(number),
-        3 => Chain::Sum(number),
-        4 if space == "shared" => Chain::Shared,
-        5 => Chain::Shifted(number),
-        6 if matches!(space, "const" | "param") => Chain::Aligned,
-        _ => Chain::Offset(0),
-    };
     let mut source = format!(
         ".version 8.0\n.target sm_50\n.address_size 64\n.visible .entry k(.param .align 16 .b8 q[64])\n{{\n.reg .pred %p;\n\
-         .reg .b{register_bits} %d<16>; .reg .b64 %a, %b, %t, %x, %y;\n\
-         .shared .align 16 .b8 s[48]; .local .align 16 .b8 l[32];\n{}\nadd.s64 %b, %a, {BETWEEN};\n",
-        chain.text()
+         .reg .b{register_bits} %d<16>; .reg .b64 %a, %b;\n\
+         .shared .align 16 .b8 s[48]; .local .align 16 .b8 l[32];\n"
     );
     let first = part(choices, space, 0, register_bits, &mut source);
     let space = if choices.below(4) > 0 { space } else { choices.pick(&["", "shared", "local"]) };
     let second = part(choices, space, 8, register_bits, &mut source);
     source += "ret;\n}\n";
-    Case { source, parts: [first, second], chain, level }
+    Case { source, parts: [first, second] }
 }
 
 /// Writes a load into registers from number `first` on.
