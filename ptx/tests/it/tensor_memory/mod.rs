@@ -7,4 +7,5 @@ mod examples;
 mod execution;
 mod mapping;
 mod naive;
+mod reduction;
 mod sass;
