@@ -619,7 +619,7 @@ impl Access<'_, '_> {
                 }
             }
             if is_undefined {
-                let origin = Origin::Undefined(self.op.statement);
+                let origin = Origin::Undefined(self.op.site);
                 flags = [engine.origins.flags(origin); 16];
             }
             let (mut memories, _) = parts(self.warp, self.path, engine);
@@ -731,7 +731,7 @@ impl Access<'_, '_> {
                         Err(MbarrierFault::NotInitialized)
                             if is_unwritten && engine.tracks_writes =>
                         {
-                            let origin = Origin::Undefined(self.op.statement);
+                            let origin = Origin::Undefined(self.op.site);
                             let flags = engine.origins.flags(origin);
                             self.lose(result, lane, flags, engine);
                             continue;
@@ -742,7 +742,7 @@ impl Access<'_, '_> {
                 Ok(_) => FaultKind::Mbarrier(MbarrierFault::NotShared),
                 Err(missing) => FaultKind::of_missing(missing, 8),
             };
-            let origin = Origin::Undefined(self.op.statement);
+            let origin = Origin::Undefined(self.op.site);
             let flags = engine.origins.flags(origin);
             self.lose(result, lane, flags, engine);
             self.fault(lane, fault, engine);
@@ -812,7 +812,7 @@ impl Access<'_, '_> {
                 strength: strength(self.access),
                 warp: self.warp.number,
                 performer: Performer::Lane(*lane),
-                statement: self.op.statement,
+                site: self.op.site,
                 is_copy: matches!(self.access.kind, MemoryKind::Copy { .. }),
             });
         }

@@ -9,9 +9,6 @@ use super::number::NumberType;
 use super::races::CopyGroups;
 use super::registers::{Registers, Slot};
 use super::tensor::TensorOp;
-use crate::meaning::Register;
-use crate::module::joins::JoinScope;
-use crate::module::{FunctionId, StatementId};
 use warpload::lane::LANES;
 
 /// Executes an operation on the rows of a frame, in the lanes of a mask.
@@ -19,6 +16,13 @@ pub(super) type Execute = fn(&mut Registers, &Op, u32);
 
 /// The index of an operation in [`Code::ops`].
 pub(super) type Pc = u32;
+
+/// A scope of joins in [`Code::scopes`].
+pub(super) type JoinScope = u32;
+
+/// An instruction of a program. Only its front end can turn it into a line and a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Site(pub u32);
 
 /// One operation. An instruction has one or several.
 #[derive(Clone, Debug)]
@@ -35,7 +39,7 @@ pub(super) struct Op {
     pub(super) e: Slot,
     /// A constant of the instruction, such as a shift or the table of `lop3`.
     pub(super) immediate: u32,
-    pub(super) statement: StatementId,
+    pub(super) site: Site,
     /// Whether it counts as an instruction. Only one operation of each instruction does.
     pub(super) counts: bool,
     /// Whether it writes the carry flag.
@@ -280,11 +284,18 @@ pub(super) struct CallOp {
 
 #[derive(Clone, Debug)]
 pub(super) enum CallTarget {
-    Direct(usize),
-    /// A function without a body, a key of [`Code::externals`].
-    External(FunctionId),
+    Direct(Callee),
     /// The address of a function in a register.
     Indirect(Slot),
+}
+
+/// A function that can be called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Callee {
+    /// An index in [`Code::functions`].
+    Function(usize),
+    /// An index in [`Code::externals`].
+    External(usize),
 }
 
 /// An argument or a result, as the caller or the callee sees it.
@@ -399,8 +410,6 @@ pub(super) struct FunctionCode {
     pub(super) locals: Vec<(u64, u64)>,
     pub(super) parameters: Vec<Passed>,
     pub(super) returns: Vec<Passed>,
-    /// The registers by their first row, to name an uninitialized one in a fault.
-    pub(super) names: HashMap<Slot, Register>,
 }
 
 impl FunctionCode {
@@ -422,11 +431,9 @@ pub(super) struct Code {
     /// The functions. The kernel is the first.
     pub(super) functions: Vec<FunctionCode>,
     /// The functions without a body that the code may call.
-    pub(super) externals: HashMap<FunctionId, External>,
-    /// The first instruction that needs a cluster.
-    pub(super) of_cluster: Option<StatementId>,
-    /// The index of each function in `functions`.
-    pub(super) numbers: HashMap<FunctionId, usize>,
+    pub(super) externals: Vec<External>,
+    /// The functions by their addresses, for calls through registers.
+    pub(super) callees: HashMap<u64, Callee>,
     /// The targets of indirect branches. Branches with the same list of labels share a table.
     pub(super) tables: Vec<Box<[Pc]>>,
     /// The innermost scope of joins around each operation. For [`Action::Rejoin`], the scope around its own.
@@ -448,19 +455,14 @@ impl Code {
             _ => false,
         }
     }
-
-    /// The function with an address in [`Self::functions`].
-    pub(super) fn function_at(&self, address: u64) -> Option<usize> {
-        self.numbers.get(&super::compile::function_at(address)?).copied()
-    }
 }
 
 impl Op {
     /// Creates an operation without operands.
-    pub(super) fn new(action: Action, statement: StatementId) -> Self {
+    pub(super) fn new(action: Action, site: Site) -> Self {
         let (guard, counts) = (None, false);
         let (d, a, b, c, e, immediate) = (0, 0, 0, 0, 0, 0);
         let carries = false;
-        Self { action, guard, d, a, b, c, e, immediate, statement, counts, carries }
+        Self { action, guard, d, a, b, c, e, immediate, site, counts, carries }
     }
 }

@@ -5,9 +5,10 @@ use std::ops::Range;
 
 use super::cluster::needs_cluster;
 use super::code::{
-    Action, Arrive, Atomic, BarrierKind, BarrierOp, Base, CallOp, CallTarget, Code, CopiedPart,
-    Effects, Element, ExchangeKind, ExchangeOp, Execute, FunctionCode, Mbarrier, MemoryKind,
-    MemoryOp, NO_SCOPE, Op, Passed, Pc, Preset, Shuffle, Special, StackKind, StackOp, Vote,
+    Action, Arrive, Atomic, BarrierKind, BarrierOp, Base, CallOp, CallTarget, Callee, Code,
+    CopiedPart, Effects, Element, ExchangeKind, ExchangeOp, Execute, FunctionCode, Mbarrier,
+    MemoryKind, MemoryOp, NO_SCOPE, Op, Passed, Pc, Preset, Shuffle, Site, Special, StackKind,
+    StackOp, Vote,
 };
 use super::externals::External;
 use super::memory::{AddressedSpace, MAX_ALIGNMENT, MAX_LOCAL};
@@ -70,34 +71,43 @@ pub(super) fn function_address(function: FunctionId) -> u64 {
     (function.index() as u64 + 1) << 4
 }
 
-/// The function with that address, if there is one.
-pub(super) fn function_at(address: u64) -> Option<FunctionId> {
-    let index = u32::try_from((address >> 4).checked_sub(1)?).ok()?;
-    (address & 15 == 0).then_some(FunctionId(index))
-}
-
 /// Decodes a kernel, and transitively the functions that it calls.
-pub(super) fn compile(module: &Module<'_>, kernel: FunctionId, around: &Surroundings) -> Code {
+pub(super) fn compile(
+    module: &Module<'_>,
+    kernel: FunctionId,
+    around: &Surroundings,
+) -> Compilation {
     let mut calls = Calls::new(module, kernel);
-    let mut code = Code::default();
+    let mut compilation = Compilation::default();
     let mut done = 0;
     // The list grows in the loop, because decoding a function finds further calls.
     while let Some(id) = calls.order.get(done).copied() {
         done += 1;
         let Some(function) = module.functions().get(id.index()) else { continue };
         let mut compiler =
-            FunctionCompiler::new(module, id, function, around, &mut calls, &mut code);
+            FunctionCompiler::new(module, id, function, around, &mut calls, &mut compilation);
         compiler.body();
-        let function = compiler.finish();
-        code.functions.push(function);
+        compiler.finish();
     }
-    code.numbers = calls.numbers;
-    code
+    let callees = calls.callees.into_iter();
+    compilation.code.callees = callees.map(|(id, callee)| (function_address(id), callee)).collect();
+    compilation
 }
 
-/// The functions that are called, and their indices in [`Code::functions`].
+/// A kernel with the functions that it calls, and what reports about it need.
+#[derive(Debug, Default)]
+pub(super) struct Compilation {
+    pub(super) code: Code,
+    /// The registers of each function by their first row, to name one that nothing has written.
+    pub(super) registers: Vec<HashMap<Slot, Register>>,
+    /// The first instruction that needs a cluster.
+    pub(super) of_cluster: Option<StatementId>,
+}
+
+/// The functions that are called.
 struct Calls {
-    numbers: HashMap<FunctionId, usize>,
+    callees: HashMap<FunctionId, Callee>,
+    /// Those with a body, in the order of [`Code::functions`].
     order: Vec<FunctionId>,
     /// Whether all functions are in the list, because a register can hold the address of any of them.
     has_all: bool,
@@ -115,14 +125,14 @@ impl Calls {
                 locals.entry(function).or_default().push(id);
             }
         }
-        let numbers = HashMap::from([(kernel, 0)]);
-        Self { numbers, order: vec![kernel], has_all: false, locals }
+        let callees = HashMap::from([(kernel, Callee::Function(0))]);
+        Self { callees, order: vec![kernel], has_all: false, locals }
     }
 
-    fn number(&mut self, id: FunctionId) -> usize {
-        *self.numbers.entry(id).or_insert_with(|| {
+    fn add(&mut self, id: FunctionId) -> Callee {
+        *self.callees.entry(id).or_insert_with(|| {
             self.order.push(id);
-            self.order.len() - 1
+            Callee::Function(self.order.len() - 1)
         })
     }
 }
@@ -138,6 +148,8 @@ pub(super) struct FunctionCompiler<'c, 'm> {
     around: &'c Surroundings,
     calls: &'c mut Calls,
     code: &'c mut Code,
+    names: &'c mut Vec<HashMap<Slot, Register>>,
+    of_cluster: &'c mut Option<StatementId>,
     entry: Pc,
     registers: HashMap<Register, Element>,
     constants: HashMap<(u64, u32), Slot>,
@@ -177,7 +189,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         function: &'m Function,
         around: &'c Surroundings,
         calls: &'c mut Calls,
-        code: &'c mut Code,
+        Compilation { code, registers: names, of_cluster }: &'c mut Compilation,
     ) -> Self {
         let entry = code.ops.len() as Pc;
         let mut compiler = Self {
@@ -186,6 +198,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             around,
             calls,
             code,
+            names,
+            of_cluster,
             entry,
             registers: HashMap::new(),
             constants: HashMap::new(),
@@ -228,7 +242,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         self.local_bytes = self.local_bytes.next_multiple_of(16);
     }
 
-    fn finish(mut self) -> FunctionCode {
+    fn finish(mut self) {
         let overridden: Vec<_> = self.around.overrides.iter().collect();
         for (register, values) in overridden {
             if let Some(element) = self.registers.get(register) {
@@ -238,10 +252,11 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
         let parameters = self.passed(self.function.parameters.clone());
         let returns = self.passed(self.function.returns.clone());
-        let names = self.registers.iter().map(|(register, of)| (of.slot, *register)).collect();
+        let names = self.registers.iter().map(|(register, of)| (of.slot, *register));
+        self.names.push(names.collect());
         let mut locals: Vec<(u64, u64)> = self.locals.values().copied().collect();
         locals.sort_unstable();
-        FunctionCode {
+        self.code.functions.push(FunctionCode {
             locals,
             entry: self.entry,
             rows: self.rows as usize + 1,
@@ -249,8 +264,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             local_bytes: self.local_bytes,
             parameters,
             returns,
-            names,
-        }
+        });
     }
 
     /// The locations of parameters or results.
@@ -314,8 +328,12 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
 
     // Operations.
 
+    fn site(&self) -> Site {
+        Site(self.statement.0)
+    }
+
     pub(super) fn emit(&mut self, action: Action) -> &mut Op {
-        let mut op = Op::new(action, self.statement);
+        let mut op = Op::new(action, self.site());
         op.guard = self.guard;
         let at = self.code.ops.len();
         self.code.ops.push(op);
@@ -399,7 +417,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         for PendingBranch { op, from, to } in std::mem::take(&mut self.branches) {
             if let Some(Some(latch)) = joins.closing.get(&(from, to)) {
                 // The branch that closes the loop, for the report of an endless one.
-                self.code.ops[latches[*latch] + 1].statement = self.code.ops[op].statement;
+                self.code.ops[latches[*latch] + 1].site = self.code.ops[op].site;
             }
             self.code.ops[op].action = Action::Branch(place(from, to));
         }
@@ -439,7 +457,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             self.guard = Some((slot, guard.is_negated));
         }
         if needs_cluster(self.module, of) {
-            self.code.of_cluster.get_or_insert(self.statement);
+            self.of_cluster.get_or_insert(self.statement);
         }
         let before = self.code.ops.len();
         let compiled = match of.opcode {
@@ -489,7 +507,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                 op.guard = Some((kept, is_negated));
             }
         }
-        let mut op = Op::new(Action::Lanes(copy), self.statement);
+        let mut op = Op::new(Action::Lanes(copy), self.site());
         (op.d, op.a) = (kept, slot);
         self.code.ops.insert(before, op);
         self.guard = Some((kept, is_negated));
@@ -2040,21 +2058,38 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             for (place, function) in all.iter().enumerate() {
                 count_step();
                 let id = FunctionId(place as u32);
-                if function.kind == FunctionKind::Func && function.body.is_some() {
-                    self.calls.number(id);
-                } else if function.body.is_none() {
-                    self.code.externals.insert(id, External::of(self.module, function));
+                if function.kind == FunctionKind::Func || function.body.is_none() {
+                    self.callee(id, function);
                 }
             }
             return Ok(CallTarget::Indirect(self.fitted(element, T::B64)?));
         }
         let id = self.module.function_id_of(self.module.text(name)).ok_or(NotExecuted)?;
         let function = self.module.functions().get(id.index()).ok_or(NotExecuted)?;
-        if function.body.is_none() {
-            self.code.externals.insert(id, External::of(self.module, function));
-            return Ok(CallTarget::External(id));
+        Ok(CallTarget::Direct(self.callee(id, function)))
+    }
+
+    fn callee(&mut self, id: FunctionId, function: &Function) -> Callee {
+        if function.body.is_some() {
+            return self.calls.add(id);
         }
-        Ok(CallTarget::Direct(self.calls.number(id)))
+        *self.calls.callees.entry(id).or_insert_with(|| {
+            let module = self.module;
+            let sizes = |places: &Range<usize>| -> Vec<u64> {
+                let ids = places.clone().map(|place| DeclarationId(place as u32));
+                let declared = ids.filter_map(|id| module.declaration(id));
+                let size = declared.map(|declared| match declared.space {
+                    StateSpace::Register => declared.element_bytes().unwrap_or(0),
+                    _ => variable_bytes(module, declared),
+                });
+                size.collect()
+            };
+            let (returns, parameters) = (sizes(&function.returns), sizes(&function.parameters));
+            let is_noreturn = function.bounds.is_noreturn;
+            let name = module.text(function.name);
+            self.code.externals.push(External::of(name, &returns, &parameters, is_noreturn));
+            Callee::External(self.code.externals.len() - 1)
+        })
     }
 
     /// The location of an argument or a result. `declared` is the parameter of the callee, if it is known.
@@ -2381,7 +2416,7 @@ pub(super) fn shared_by(module: &Module<'_>, kernel: FunctionId) -> HashSet<Decl
                     Some(_) => {}
                     None => {
                         if let Some(id) = module.function_id_of(module.text(name)) {
-                            calls.number(id);
+                            calls.add(id);
                         }
                     }
                 }
@@ -2394,7 +2429,7 @@ pub(super) fn shared_by(module: &Module<'_>, kernel: FunctionId) -> HashSet<Decl
                 calls.has_all = true;
                 for (place, other) in module.functions().iter().enumerate() {
                     if other.kind == FunctionKind::Func && other.body.is_some() {
-                        calls.number(FunctionId(place as u32));
+                        calls.add(FunctionId(place as u32));
                     }
                 }
             }
@@ -2447,7 +2482,7 @@ mod tests {
         };
         let before = steps();
         let code = compile(&module, module.function_id_of("k").expect("a kernel"), &around);
-        (code, steps() - before)
+        (code.code, steps() - before)
     }
 
     fn text(functions: &str, body: &str) -> String {

@@ -159,10 +159,10 @@ pub(super) fn execute(
         places.push(addresses);
     }
     let origin = if effects.is_discard {
-        Origin::Discarded(op.statement)
+        Origin::Discarded(op.site)
     } else {
         engine.not_executed(op);
-        Origin::NotExecuted(op.statement)
+        Origin::NotExecuted(op.site)
     };
     let flags = engine.origins.flags(origin);
     let frame = &mut warp.frames[path.frame];

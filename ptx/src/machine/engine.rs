@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use super::access::{AccessKind, LaneBytes};
-use super::code::{Action, BarrierKind, BarrierOp, Code, Op, Preset};
+use super::code::{Action, BarrierKind, BarrierOp, Code, Op, Preset, Site};
 use super::fault::FaultKind;
 use super::log::FaultLog;
 use super::memory::{
@@ -15,7 +15,6 @@ use super::races::{Performer, Race, RaceCheck, SharedAccess};
 use super::registers::{Origin, Origins, Registers};
 use super::warp::{Event, Path, Warp, lanes};
 use super::{LaunchCounts, LaunchWatch, MemoryAccess, MemoryObserver};
-use crate::module::StatementId;
 use crate::run::WarpTensorMemory;
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{AddressMap, AddressSpace};
@@ -83,14 +82,14 @@ pub(super) enum Stop {
     /// Lanes of the path end with a fault. The others execute the instruction again, which must not have had an effect yet.
     Lanes(u32, FaultKind),
     /// The launch ends, because it reached its limit on instructions, was interrupted, or a lane trapped.
-    Launch(StatementId),
+    Launch(Site),
 }
 
 /// A fault, before its text and position are looked up.
 #[derive(Clone, Debug)]
 pub(super) struct RawFault {
     pub(super) kind: FaultKind,
-    pub(super) statement: StatementId,
+    pub(super) site: Site,
     pub(super) block: [u32; 3],
     pub(super) warp: u32,
     pub(super) lane: u32,
@@ -122,7 +121,7 @@ pub(super) struct Engine<'e> {
     pub(super) printed_bytes: u64,
     pub(super) faults: FaultLog,
     /// The unsupported instructions that were reached, with their counts.
-    pub(super) skipped: BTreeMap<StatementId, u64>,
+    pub(super) skipped: BTreeMap<Site, u64>,
     /// The origins of unknown bytes in memory.
     pub(super) origins: Origins,
     /// The origin of Tensor Memory's contents in this block; `None` if they are known.
@@ -145,7 +144,7 @@ pub(super) struct Engine<'e> {
     /// Whether a `trap` ended the launch.
     pub(super) is_trapped: bool,
     /// The first barrier that opened without lanes of a warp that arrived at it: they ended elsewhere.
-    pub(super) partial_barrier: Option<StatementId>,
+    pub(super) partial_barrier: Option<Site>,
     /// The work since the last look at `watch`.
     pub(super) worked: u64,
     /// Whether a wait has failed. Another warp gets a turn then, to complete it.
@@ -153,9 +152,9 @@ pub(super) struct Engine<'e> {
     /// The race detector, if the launch asks for it.
     pub(super) races: Option<RaceCheck>,
     /// The last backward jump in this block, reported when the launch reaches its limit.
-    pub(super) last_loop: Option<StatementId>,
-    /// The last statement with an effect beyond registers, or with a guard, for faults that end the warp.
-    pub(super) last_statement: StatementId,
+    pub(super) last_loop: Option<Site>,
+    /// The last instruction with an effect beyond registers, or with a guard, for faults that end the warp.
+    pub(super) last_site: Site,
 }
 
 /// A barrier of a block.
@@ -204,11 +203,11 @@ impl Engine<'_> {
         if self.counts.warp_instructions > self.step_limit {
             // This one is not executed any more.
             self.uncount(exec);
-            return Err(Stop::Launch(op.statement));
+            return Err(Stop::Launch(op.site));
         }
         self.worked += 1;
         if self.worked >= LOOK && self.look() {
-            return Err(Stop::Launch(op.statement));
+            return Err(Stop::Launch(op.site));
         }
         Ok(())
     }
@@ -250,28 +249,21 @@ impl Engine<'_> {
     }
 
     pub(super) fn not_executed(&mut self, op: &Op) {
-        *self.skipped.entry(op.statement).or_default() += 1;
+        *self.skipped.entry(op.site).or_default() += 1;
     }
 
     pub(super) fn fault(&mut self, kind: FaultKind, op: &Op, warp: u32, lane: u32, address: u64) {
-        self.fault_at(kind, op.statement, warp, lane, address);
+        self.fault_at(kind, op.site, warp, lane, address);
     }
 
-    fn fault_at(
-        &mut self,
-        kind: FaultKind,
-        statement: StatementId,
-        warp: u32,
-        lane: u32,
-        address: u64,
-    ) {
+    fn fault_at(&mut self, kind: FaultKind, site: Site, warp: u32, lane: u32, address: u64) {
         let freed = match kind {
             FaultKind::OutOfBounds => self.memory.freed_around(address),
             _ => None,
         };
         let kind = freed.map_or(kind, |bytes| FaultKind::UseAfterFree { bytes });
         let block = self.block;
-        self.faults.add(RawFault { kind, statement, block, warp, lane, address });
+        self.faults.add(RawFault { kind, site, block, warp, lane, address });
     }
 
     /// The allocation nearest to a generic address.
@@ -356,9 +348,9 @@ impl Engine<'_> {
         };
         let executing = LaneMask::from_bits(lanes);
         let unknown = LaneMask::from_bits(lanes & unknown);
-        let statement = op.statement;
+        let site = op.site;
         observer.access(&MemoryAccess {
-            statement,
+            site,
             kind,
             space,
             bytes,
@@ -372,7 +364,7 @@ impl Engine<'_> {
     }
 
     /// Executes all blocks.
-    pub(super) fn run(&mut self) -> Result<(), StatementId> {
+    pub(super) fn run(&mut self) -> Result<(), Site> {
         let mut warps: Vec<Warp> = Vec::new();
         let arrived = vec![0; self.shape.warps() as usize];
         let expected = vec![(0, 0); arrived.len()];
@@ -396,11 +388,7 @@ impl Engine<'_> {
         Ok(())
     }
 
-    fn run_block(
-        &mut self,
-        warps: &mut Vec<Warp>,
-        barriers: &mut [Barrier],
-    ) -> Result<(), StatementId> {
+    fn run_block(&mut self, warps: &mut Vec<Warp>, barriers: &mut [Barrier]) -> Result<(), Site> {
         self.last_loop = None;
         let replaced = self.shared.renew(self.shape.shared as usize, self.tracks_writes);
         self.copied(replaced as u64);
@@ -422,7 +410,7 @@ impl Engine<'_> {
             // A block may clear a gigabyte before its first instruction.
             self.worked += 1;
             if self.worked >= LOOK && self.look() {
-                return Err(self.last_statement);
+                return Err(self.last_site);
             }
         }
         for barrier in &mut *barriers {
@@ -483,13 +471,13 @@ impl Engine<'_> {
     }
 
     /// Ends a launch, or the lanes of a warp that cannot start.
-    fn end_lanes(&mut self, warp: &mut Warp, stop: Stop) -> Result<(), StatementId> {
+    fn end_lanes(&mut self, warp: &mut Warp, stop: Stop) -> Result<(), Site> {
         match stop {
-            Stop::Launch(statement) => Err(statement),
+            Stop::Launch(site) => Err(site),
             Stop::Lanes(lost, kind) => {
-                let statement = self.last_statement;
+                let site = self.last_site;
                 for lane in lanes(lost) {
-                    self.fault_at(kind.clone(), statement, warp.number, lane as u32, 0);
+                    self.fault_at(kind.clone(), site, warp.number, lane as u32, 0);
                 }
                 warp.alive &= !lost;
                 Ok(())
@@ -557,8 +545,8 @@ impl Engine<'_> {
         for at in counted {
             let (lanes, pc) = std::mem::take(&mut barrier.expected[at]);
             if lanes & !std::mem::take(&mut barrier.arrived[at]) != 0 {
-                let statement = self.code.ops[pc as usize].statement;
-                self.partial_barrier.get_or_insert(statement);
+                let site = self.code.ops[pc as usize].site;
+                self.partial_barrier.get_or_insert(site);
             }
         }
         barrier.threads = None;
@@ -572,12 +560,12 @@ impl Engine<'_> {
     pub(super) fn check_race(&mut self, access: SharedAccess) {
         let Some(races) = &mut self.races else { return };
         let address = self.map.shared().base + access.place.start as u64;
-        let (statement, warp) = (access.statement, access.warp);
+        let (site, warp) = (access.site, access.warp);
         let (Performer::Lane(lane) | Performer::Warp { first: lane, .. }) = access.performer;
         if let Some(Race { other, thread, is_copying }) = races.access(access) {
             let thread = self.shape.thread(thread / 32, thread as usize % 32);
             let kind = FaultKind::Race { other, thread, is_copying };
-            self.fault_at(kind, statement, warp, lane as u32, address);
+            self.fault_at(kind, site, warp, lane as u32, address);
         }
     }
 
@@ -587,9 +575,9 @@ impl Engine<'_> {
         let in_warps = warps.iter().enumerate();
         let in_warps = in_warps.flat_map(|(at, warp)| warp.stuck().map(move |path| (at, *path)));
         for (warp, path) in stuck.chain(in_warps).collect::<Vec<_>>() {
-            let statement = self.code.ops[path.pc as usize].statement;
+            let site = self.code.ops[path.pc as usize].site;
             let lane = path.mask.trailing_zeros();
-            self.fault_at(FaultKind::BarrierDivergence, statement, warp as u32, lane, 0);
+            self.fault_at(FaultKind::BarrierDivergence, site, warp as u32, lane, 0);
         }
     }
 }

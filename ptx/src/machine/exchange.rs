@@ -184,7 +184,7 @@ fn shuffle(registers: &mut Registers, op: &Op, mode: Shuffle, exec: u32) {
         registers.forget(op.d, lost, origin);
     }
     if absent != 0 {
-        registers.forget(op.d, absent, Origin::AbsentLane(op.statement));
+        registers.forget(op.d, absent, Origin::AbsentLane(op.site));
     }
     if op.e != NONE {
         registers.put_predicate(op.e, inside, &[op.b, op.c], exec);

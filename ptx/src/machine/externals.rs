@@ -13,8 +13,6 @@ use super::memory::{AddressedSpace, AllocationUse, FreeError, UNKNOWN, UNWRITTEN
 use super::printf::{Amount, Conversion, Piece, Printed, Wanted, pieces};
 use super::registers::Origin;
 use super::warp::{Path, Warp, lanes};
-use crate::module::{DeclarationId, Function, Module, variable_bytes};
-use crate::syntax::StateSpace;
 
 /// The longest text that is read from memory, in bytes.
 const MAX_TEXT: usize = 1 << 16;
@@ -54,23 +52,12 @@ const KNOWN: [(&str, &[u64], &[u64], ExternalKind); 4] = [
 ];
 
 impl External {
-    /// The meaning of a function's name, if its prototype is the one of that name.
-    pub(super) fn of(module: &Module<'_>, function: &Function) -> Self {
-        let sizes = |places: &std::ops::Range<usize>| -> Vec<u64> {
-            let ids = places.clone().map(|place| DeclarationId(place as u32));
-            let declared = ids.filter_map(|id| module.declaration(id));
-            let size = declared.map(|declared| match declared.space {
-                StateSpace::Register => declared.element_bytes().unwrap_or(0),
-                _ => variable_bytes(module, declared),
-            });
-            size.collect()
-        };
-        let name = module.text(function.name);
-        let known = KNOWN.iter().find(|known| known.0 == name).filter(|known| {
-            known.1 == sizes(&function.returns) && known.2 == sizes(&function.parameters)
-        });
+    /// The function with this name, if the sizes of its results and parameters in bytes are what that name has.
+    pub(super) fn of(name: &str, returns: &[u64], parameters: &[u64], is_noreturn: bool) -> Self {
+        let known =
+            KNOWN.iter().find(|known| (known.0, known.1, known.2) == (name, returns, parameters));
         let kind = known.map_or(ExternalKind::Unknown, |known| known.3);
-        Self { kind, is_noreturn: function.bounds.is_noreturn }
+        Self { kind, is_noreturn }
     }
 }
 
@@ -185,7 +172,7 @@ impl Caller<'_, '_, '_> {
 
     /// Writes the result of the call in a lane; `None` makes it unknown.
     fn give(&mut self, value: Option<u64>, lane: usize) {
-        let origin = Origin::NotExecuted(self.op.statement);
+        let origin = Origin::NotExecuted(self.op.site);
         let lost = self.engine.origins.flags(origin);
         for result in &self.call.returns {
             let frame = &mut self.warp.frames[self.path.frame];
@@ -485,7 +472,7 @@ impl Caller<'_, '_, '_> {
             Passed::Register { .. } | Passed::Nothing => {}
         }
         let (shared, local) = (self.engine.map.shared(), self.engine.map.local());
-        let origin = Origin::NotExecuted(self.op.statement);
+        let origin = Origin::NotExecuted(self.op.site);
         let flags = self.engine.origins.flags(origin);
         let mut marked = words.len() * size_of::<u64>();
         for word in words {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use super::code::Site;
 use super::memory::{AllocationSide, AllocationUse, Missing, NearestAllocation};
 use super::registers::Origin;
 use crate::module::StatementId;
@@ -17,7 +18,7 @@ pub(super) enum FaultKind {
     Uninitialized,
     ReadOnly,
     Mbarrier(MbarrierFault),
-    Race { other: StatementId, thread: [u32; 3], is_copying: bool },
+    Race { other: Site, thread: [u32; 3], is_copying: bool },
     Trap,
     BarrierDivergence,
     StackOverflow(StackLimit),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use super::access::{AccessKind, LaneBytes};
-use super::code::Code;
+use super::code::Site;
 use super::compile::{
     Surroundings, Windows, compile, function_address, shared_by, shared_variables,
 };
@@ -506,8 +506,8 @@ impl KernelResult {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct MemoryAccess<'a> {
-    /// The instruction.
-    pub statement: StatementId,
+    /// The instruction: in PTX, the statement's number.
+    pub site: Site,
     /// The kind of access: load, store, atomic operation or copy.
     pub kind: AccessKind,
     /// The address space of the addresses. Constants and kernel parameters are in global memory.
@@ -742,8 +742,9 @@ impl<'m> Kernel<'m> {
     ) -> Result<KernelResult, KernelError> {
         self.check(launch)?;
         let (surroundings, shared) = self.place(launch, memory)?;
-        let code = compile(self.module, self.id, &surroundings);
-        if let Some(statement) = code.of_cluster {
+        let compiled = compile(self.module, self.id, &surroundings);
+        let code = &compiled.code;
+        if let Some(statement) = compiled.of_cluster {
             let (line, text) = self.written(statement, &LineIndex::new(self.module.source()));
             return Err(KernelError::Cluster { line, text });
         }
@@ -755,8 +756,8 @@ impl<'m> Kernel<'m> {
             allocated_shared: shared.next_multiple_of(self.shared_unit()),
         };
         let mut engine = Engine {
-            code: &code,
-            templates: Engine::templates(&code),
+            code,
+            templates: Engine::templates(code),
             memory: &mut *memory,
             shared: Bytes::default(),
             observer: observer.map(|observer| observer as &mut dyn MemoryObserver),
@@ -788,20 +789,21 @@ impl<'m> Kernel<'m> {
             yields: false,
             races: launch.checks_races.then(RaceCheck::default),
             last_loop: None,
-            last_statement: StatementId(0),
+            last_site: Site::default(),
         };
         let ended = engine.run();
         let lines = LineIndex::new(self.module.source());
         if engine.is_interrupted {
             return Err(KernelError::Interrupted);
         }
-        let skipped = engine.skipped.iter().map(|(statement, count)| {
-            let (line, text) = self.written(*statement, &lines);
+        let skipped = engine.skipped.iter().map(|(site, count)| {
+            let statement = StatementId(site.0);
+            let (line, text) = self.written(statement, &lines);
             let text = shortened(&text).into_owned();
-            SkippedInstruction { statement: *statement, line, text, count: *count }
+            SkippedInstruction { statement, line, text, count: *count }
         });
         let skipped = skipped.collect();
-        let mut shown = Shown::new(self.module);
+        let mut shown = Shown::new(self.module, &compiled.registers);
         let recorded = engine.faults.recorded.iter();
         let faults: Vec<KernelFault> =
             recorded.map(|fault| self.fault(fault, &engine, &mut shown)).collect();
@@ -832,13 +834,16 @@ impl<'m> Kernel<'m> {
             has_ended: ended.is_ok() || engine.is_trapped,
             checks_races: launch.checks_races,
             checks_uninitialized: launch.checks_uninitialized,
-            partial_barrier: engine.partial_barrier.map(|barrier| self.written(barrier, &lines).0),
+            partial_barrier: engine
+                .partial_barrier
+                .map(|barrier| self.written(StatementId(barrier.0), &lines).0),
         };
-        let statement = match ended {
-            Err(statement) if !engine.is_trapped => statement,
+        let site = match ended {
+            Err(site) if !engine.is_trapped => site,
             _ => return Ok(result),
         };
-        let (line, text) = self.written(engine.last_loop.unwrap_or(statement), &lines);
+        let last = engine.last_loop.unwrap_or(site);
+        let (line, text) = self.written(StatementId(last.0), &lines);
         Err(KernelError::Steps {
             steps: launch.steps,
             blocks: launch.block_count(),
@@ -1093,7 +1098,8 @@ impl<'m> Kernel<'m> {
     }
 
     fn fault(&self, raw: &RawFault, engine: &Engine<'_>, shown: &mut Shown<'_>) -> KernelFault {
-        let RawFault { statement, block, lane, address, .. } = *raw;
+        let RawFault { site, block, lane, address, .. } = *raw;
+        let statement = StatementId(site.0);
         let kind = match &raw.kind {
             FaultKind::OutOfBounds => KernelFaultKind::OutOfBounds,
             FaultKind::Misaligned { bytes } => KernelFaultKind::Misaligned { bytes: *bytes },
@@ -1101,7 +1107,7 @@ impl<'m> Kernel<'m> {
             FaultKind::ReadOnly => KernelFaultKind::ReadOnly,
             FaultKind::Mbarrier(fault) => KernelFaultKind::Mbarrier(*fault),
             FaultKind::Race { other, thread, is_copying } => KernelFaultKind::Race {
-                other: shown.place(*other).line,
+                other: shown.place(StatementId(other.0)).line,
                 thread: *thread,
                 is_copying: *is_copying,
             },
@@ -1119,7 +1125,7 @@ impl<'m> Kernel<'m> {
             FaultKind::DoubleFree => KernelFaultKind::DoubleFree,
             FaultKind::InvalidFree => KernelFaultKind::InvalidFree,
             FaultKind::Unknown { what, origin } => {
-                KernelFaultKind::UnknownValue { what, cause: cause(*origin, engine.code, shown) }
+                KernelFaultKind::UnknownValue { what, cause: cause(*origin, shown) }
             }
         };
         let is_of_place = matches!(kind, KernelFaultKind::OutOfBounds | KernelFaultKind::ReadOnly);
@@ -1158,34 +1164,37 @@ impl<'m> Kernel<'m> {
             base: unknown.base,
             bytes: unknown.bytes,
             first: unknown.first,
-            cause: cause(engine.origins.get(unknown.origin), engine.code, shown),
+            cause: cause(engine.origins.get(unknown.origin), shown),
         });
         described.collect()
     }
 }
 
 /// The text of an origin.
-fn cause(origin: Origin, code: &Code, shown: &mut Shown<'_>) -> UnknownCause {
-    let mut written = |id: StatementId| (shown.place(id).line, shown.text(id));
+fn cause(origin: Origin, shown: &mut Shown<'_>) -> UnknownCause {
+    let mut written = |site: Site| {
+        let id = StatementId(site.0);
+        (shown.place(id).line, shown.text(id))
+    };
     match origin {
-        Origin::NotExecuted(statement) => {
-            let (line, text) = written(statement);
+        Origin::NotExecuted(site) => {
+            let (line, text) = written(site);
             UnknownCause::NotExecuted { line, text }
         }
-        Origin::Undefined(statement) => {
-            let (line, text) = written(statement);
+        Origin::Undefined(site) => {
+            let (line, text) = written(site);
             UnknownCause::Undefined { line, text }
         }
-        Origin::Discarded(statement) => {
-            let (line, text) = written(statement);
+        Origin::Discarded(site) => {
+            let (line, text) = written(site);
             UnknownCause::Discarded { line, text }
         }
-        Origin::AbsentLane(statement) => {
-            let (line, text) = written(statement);
+        Origin::AbsentLane(site) => {
+            let (line, text) = written(site);
             UnknownCause::AbsentLane { line, text }
         }
         Origin::NeverWritten { function, slot } => {
-            let register = shown.register(code, function as usize, slot);
+            let register = shown.register(function as usize, slot);
             UnknownCause::NeverWritten { register }
         }
         Origin::InitialValue => UnknownCause::InitialValue,

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::mem::{Discriminant, discriminant};
 
+use super::code::Site;
 use super::engine::RawFault;
 use super::fault::FaultKind;
-use crate::module::StatementId;
 
 /// The most faults of one kind at one instruction that are recorded, so that those of one instruction do not hide the
 /// others.
@@ -18,7 +18,7 @@ const MAX_RECORDED: usize = 10_000;
 #[derive(Debug, Default)]
 pub(super) struct FaultLog {
     pub(super) recorded: Vec<RawFault>,
-    totals: HashMap<(StatementId, Discriminant<FaultKind>), Total>,
+    totals: HashMap<(Site, Discriminant<FaultKind>), Total>,
     pub(super) count: u64,
 }
 
@@ -35,7 +35,7 @@ impl FaultLog {
     pub(super) fn add(&mut self, fault: RawFault) {
         self.count += 1;
         let first = self.recorded.len();
-        let key = (fault.statement, discriminant(&fault.kind));
+        let key = (fault.site, discriminant(&fault.kind));
         let total = self.totals.entry(key).or_insert(Total { first, count: 0 });
         total.count += 1;
         if total.count == 1 || total.count <= MAX_OF_ONE && first < MAX_RECORDED {

@@ -766,7 +766,7 @@ impl Transfer<'_, '_> {
             strength: Strength::Weak,
             warp: self.warp.number,
             performer,
-            statement: self.op.statement,
+            site: self.op.site,
             is_copy: false,
         });
     }

@@ -107,7 +107,7 @@ pub(super) const PENDING_COUNT: Execute = |r, o, e| {
     let is_none = |lane: &usize| State::of_word(tokens[*lane]).is_err();
     let none = (0..LANES).filter(is_none).fold(0, |lanes, lane| lanes | 1 << lane) & e;
     if none != 0 {
-        r.forget(o.d, none, Origin::Undefined(o.statement));
+        r.forget(o.d, none, Origin::Undefined(o.site));
     }
 };
 

@@ -62,6 +62,7 @@ mod warp;
 mod written;
 
 pub use self::access::{AccessKind, LaneBytes};
+pub use self::code::Site;
 pub use self::fault::{
     Assertion, KernelFault, KernelFaultKind, MbarrierFault, PrintfFault, StackLimit,
     TensorLoadFault, UnknownBytes, UnknownCause,

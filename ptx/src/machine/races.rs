@@ -22,8 +22,8 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use super::code::Site;
 use super::warp::lanes;
-use crate::module::StatementId;
 use warpload::lane::LANES;
 
 /// The bytes of shared memory with a common allocation of their history.
@@ -71,7 +71,7 @@ pub(super) struct SharedAccess {
     pub(super) strength: Strength,
     pub(super) warp: u32,
     pub(super) performer: Performer,
-    pub(super) statement: StatementId,
+    pub(super) site: Site,
     /// Whether `cp.async` writes.
     pub(super) is_copy: bool,
 }
@@ -79,7 +79,7 @@ pub(super) struct SharedAccess {
 /// A race of an access with an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Race {
-    pub(super) other: StatementId,
+    pub(super) other: Site,
     /// The number of the other thread in its block.
     pub(super) thread: u32,
     /// Whether the earlier access is a copy that its thread has not waited for.
@@ -110,7 +110,7 @@ struct Groups {
 struct Copied {
     /// The block, by the moment of its beginning.
     block: u64,
-    statement: StatementId,
+    site: Site,
     /// The thread's number in its block.
     thread: u32,
     group: u32,
@@ -121,7 +121,7 @@ struct Copied {
 struct Touch {
     /// The number of synchronizing events before it.
     moment: u64,
-    statement: StatementId,
+    site: Site,
     warp: u8,
     lane: u8,
     /// The [`FragmentKind`] of an access by the whole warp; 0 for an access of the lane.
@@ -170,7 +170,7 @@ pub(super) struct RaceCheck {
     arrivals: HashMap<usize, Vec<(u32, u64)>>,
     arrival_count: usize,
     /// The pairs of instructions with a reported race, because each pair is reported once.
-    known: HashSet<(StatementId, StatementId)>,
+    known: HashSet<(Site, Site)>,
 }
 
 impl RaceCheck {
@@ -292,16 +292,16 @@ impl RaceCheck {
 
     /// Records an access. Returns the race with an earlier access if there is a new one.
     pub(super) fn access(&mut self, access: SharedAccess) -> Option<Race> {
-        let SharedAccess { place, write, strength, warp, performer, statement, is_copy } = access;
+        let SharedAccess { place, write, strength, warp, performer, site, is_copy } = access;
         let (lane, kind) = match performer {
             Performer::Lane(lane) => (lane, 0),
             Performer::Warp { first, kind } => (first, kind as u8),
         };
         let (warp, lane) = (warp as u8, lane as u8);
-        let touch = Touch { moment: self.now, statement, warp, lane, kind, strength };
+        let touch = Touch { moment: self.now, site, warp, lane, kind, strength };
         let thread = touch.thread();
         let group = self.groups.get(thread as usize).map_or(0, |groups| groups.current);
-        let copied = is_copy.then_some(Copied { block: self.began, statement, thread, group });
+        let copied = is_copy.then_some(Copied { block: self.began, site, thread, group });
         let (mut race, mut copying) = (None, None);
         for (byte, at) in place.enumerate() {
             let page = self.pages.get(at / PAGE).and_then(|page| page.as_deref());
@@ -338,10 +338,10 @@ impl RaceCheck {
             let Some(page) = self.pages.get_mut(at / PAGE) else { continue };
             page.get_or_insert_with(|| Box::new([History::default(); PAGE]))[at % PAGE] = history;
         }
-        let race = race.map(|race: Touch| (race.statement, race.thread(), false));
-        let copying = copying.map(|copied| (copied.statement, copied.thread, true));
+        let race = race.map(|race: Touch| (race.site, race.thread(), false));
+        let copying = copying.map(|copied| (copied.site, copied.thread, true));
         let (other, thread, is_copying) = copying.or(race)?;
-        let is_new = self.known.insert((other, statement));
+        let is_new = self.known.insert((other, site));
         is_new.then_some(Race { other, thread, is_copying })
     }
 
@@ -402,23 +402,17 @@ impl Touch {
 #[cfg(test)]
 mod tests {
     use super::{PAGE, Performer, Race, RaceCheck, SharedAccess, Strength};
-    use crate::module::StatementId;
+    use crate::machine::code::Site;
     use warpload::lane::LANES;
 
-    fn access(
-        warp: u32,
-        lane: usize,
-        at: usize,
-        write: Option<u32>,
-        statement: u32,
-    ) -> SharedAccess {
+    fn access(warp: u32, lane: usize, at: usize, write: Option<u32>, site: u32) -> SharedAccess {
         SharedAccess {
             place: at..at + 1,
             write,
             strength: Strength::Weak,
             warp,
             performer: Performer::Lane(lane),
-            statement: StatementId(statement),
+            site: Site(site),
             is_copy: false,
         }
     }
@@ -577,8 +571,8 @@ mod tests {
                     exact.accesses.len() as u32,
                 ));
                 *racing += usize::from(exact.accesses.iter().any(conflicts));
-                if let Some(Race { other: StatementId(statement), thread: by, .. }) = found {
-                    let other = exact.accesses[statement as usize];
+                if let Some(Race { other: Site(site), thread: by, .. }) = found {
+                    let other = exact.accesses[site as usize];
                     let lane = by as usize % LANES;
                     assert_eq!(other.0, by as usize / LANES * LANES_OF_WARP + lane);
                     assert!(conflicts(&other), "a false alarm");

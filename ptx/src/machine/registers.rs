@@ -7,9 +7,8 @@
 use bytemuck::{Pod, Zeroable};
 use warpload::lane::LANES;
 
-use super::code::Op;
+use super::code::{Op, Site};
 use super::memory::{UNKNOWN, origin_number};
-use crate::module::StatementId;
 
 /// 32 lanes of 32 bits. A predicate uses only the first element, one bit for each lane.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -38,13 +37,13 @@ pub(super) enum Origin {
     /// A register of a function that has never been written.
     NeverWritten { function: u32, slot: Slot },
     /// The statement is not executed, so its results are unknown.
-    NotExecuted(StatementId),
+    NotExecuted(Site),
     /// The statement discards the bytes.
-    Discarded(StatementId),
+    Discarded(Site),
     /// The statement takes the value of a lane that does not execute it.
-    AbsentLane(StatementId),
+    AbsentLane(Site),
     /// The PTX ISA leaves the result of this statement undefined.
-    Undefined(StatementId),
+    Undefined(Site),
     /// The initial value of a variable has no value here.
     InitialValue,
     /// One of several origins that were too many to be told apart.

@@ -87,7 +87,7 @@ impl<'m> AccessStatements<'m> {
         access: &MemoryAccess<'_>,
         number: impl FnOnce(&MemoryOperation) -> Option<u16>,
     ) -> AccessStatement {
-        match self.known.get(access.statement.index()) {
+        match self.known.get(access.site.0 as usize) {
             Some(Some(known)) => *known,
             _ => self.add(access, number),
         }
@@ -100,7 +100,7 @@ impl<'m> AccessStatements<'m> {
         number: impl FnOnce(&MemoryOperation) -> Option<u16>,
     ) -> AccessStatement {
         let mut added = AccessStatement { pc: 0, operation: None, registers: 1, is_signed: false };
-        if let Some(instruction) = self.module.instruction(access.statement) {
+        if let Some(instruction) = self.module.instruction(StatementId(access.site.0)) {
             let mut opcode = self.module.text(instruction.opcode_span).to_owned();
             for qualifier in instruction.qualifiers() {
                 opcode += self.module.text(qualifier.span);
@@ -119,7 +119,7 @@ impl<'m> AccessStatements<'m> {
                 self.without_number += u64::from(added.operation.is_none());
             }
         }
-        if let Some(place) = self.known.get_mut(access.statement.index()) {
+        if let Some(place) = self.known.get_mut(access.site.0 as usize) {
             *place = Some(added);
         }
         added

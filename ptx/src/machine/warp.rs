@@ -6,8 +6,8 @@
 //! for another lane of its warp, such as in a spin lock.
 
 use super::code::{
-    Action, BarrierOp, CallOp, CallTarget, Code, ExchangeKind, ExchangeOp, Op, Passed, Pc, Preset,
-    Special,
+    Action, BarrierOp, CallOp, CallTarget, Callee, Code, ExchangeKind, ExchangeOp, Op, Passed, Pc,
+    Preset, Special,
 };
 use super::compile::RESERVED_SHARED;
 use super::engine::{BARRIERS, Engine, Stop};
@@ -21,7 +21,6 @@ use super::registers::{CARRY, Origins, Registers, Slot};
 use super::stack;
 use super::tensor;
 use super::{access, effects};
-use crate::module::FunctionId;
 use warpload::lane::LANES;
 
 /// The instructions that a path executes before another path of its warp gets a turn.
@@ -283,7 +282,7 @@ impl Warp {
             let op = &code.ops[path.pc as usize];
             let mut exec = path.mask;
             if let Some((slot, is_negated)) = op.guard {
-                engine.last_statement = op.statement;
+                engine.last_site = op.site;
                 exec = match self.guarded(&path, op, slot, is_negated) {
                     Ok(exec) => exec,
                     Err(stop) => return self.lose(path, op, stop, engine),
@@ -299,7 +298,7 @@ impl Warp {
                 }
                 path.pc += 1;
             } else {
-                engine.last_statement = op.statement;
+                engine.last_site = op.site;
                 let next = match self.act(&mut path, op, exec, engine) {
                     Ok(next) => next,
                     Err(stop) => {
@@ -437,7 +436,7 @@ impl Warp {
             }
             Action::Branch(target) => {
                 if *target <= path.pc && exec != 0 {
-                    engine.last_loop = Some(op.statement);
+                    engine.last_loop = Some(op.site);
                 }
                 self.branch(path, *target, exec);
                 return Ok(Next::Goes);
@@ -459,7 +458,7 @@ impl Warp {
                     engine.fault(FaultKind::Trap, op, self.number, exec.trailing_zeros(), 0);
                     // "Abort execution": of the grid, and no later block begins.
                     engine.is_trapped = true;
-                    return Err(Stop::Launch(op.statement));
+                    return Err(Stop::Launch(op.site));
                 }
                 path.pc += 1;
                 return Ok(Next::Goes);
@@ -694,39 +693,32 @@ impl Warp {
         exec: u32,
         engine: &mut Engine<'_>,
     ) -> Result<Next, Stop> {
-        let mut parts: Vec<(usize, u32)> = Vec::new();
-        let mut externals: Vec<(FunctionId, u32)> = Vec::new();
+        let mut called: Vec<(Callee, u32)> = Vec::new();
         match call.target {
-            CallTarget::External(function) => externals.push((function, exec)),
-            CallTarget::Direct(function) => parts.push((function, exec)),
+            CallTarget::Direct(callee) => called.push((callee, exec)),
             CallTarget::Indirect(slot) => {
                 self.need(path, slot, exec, "the address of a function")?;
                 let registers = &self.frames[path.frame].registers;
                 for lane in lanes(exec) {
                     let address = registers.get::<u64>(slot)[lane];
-                    let function = engine.code.function_at(address);
-                    let external = super::compile::function_at(address)
-                        .filter(|function| engine.code.externals.contains_key(function));
-                    if let Some(external) = external {
-                        match externals.iter_mut().find(|part| part.0 == external) {
-                            Some(part) => part.1 |= 1 << lane,
-                            None => externals.push((external, 1 << lane)),
-                        }
-                        continue;
-                    }
-                    let function = function
+                    let callee = *(engine.code.callees.get(&address))
                         .ok_or(Stop::Lanes(1 << lane, FaultKind::NoFunction { address }))?;
-                    match parts.iter_mut().find(|part| part.0 == function) {
+                    match called.iter_mut().find(|part| part.0 == callee) {
                         Some(part) => part.1 |= 1 << lane,
-                        None => parts.push((function, 1 << lane)),
+                        None => called.push((callee, 1 << lane)),
                     }
                 }
             }
         }
         let mut ended = 0;
-        for (function, mask) in externals {
-            if let Some(external) = engine.code.externals.get(&function).copied() {
-                ended |= externals::call(self, path, (op, call), external, mask, engine);
+        let mut parts: Vec<(usize, u32)> = Vec::new();
+        for (callee, mask) in called {
+            match callee {
+                Callee::Function(function) => parts.push((function, mask)),
+                Callee::External(external) => {
+                    let external = engine.code.externals[external];
+                    ended |= externals::call(self, path, (op, call), external, mask, engine);
+                }
             }
         }
         if ended != 0 {

@@ -5,8 +5,8 @@ use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::code::Code;
 use super::registers::Slot;
+use crate::meaning::Register;
 use crate::module::{DeclarationId, Function, Module, SourceLocation, StatementId, StatementKind};
 use crate::syntax::{LineIndex, Position};
 
@@ -90,6 +90,8 @@ impl<'m> Written<'m> {
 #[derive(Debug)]
 pub(super) struct Shown<'m> {
     written: Written<'m>,
+    /// The registers of each function by their first row.
+    named: &'m [HashMap<Slot, Register>],
     texts: HashMap<StatementId, Arc<str>>,
     registers: HashMap<(usize, Slot), Arc<str>>,
     /// By the first byte of the name.
@@ -99,9 +101,10 @@ pub(super) struct Shown<'m> {
 }
 
 impl<'m> Shown<'m> {
-    pub(super) fn new(module: &'m Module<'m>) -> Self {
+    pub(super) fn new(module: &'m Module<'m>, named: &'m [HashMap<Slot, Register>]) -> Self {
         Self {
             written: Written::new(module),
+            named,
             texts: HashMap::new(),
             registers: HashMap::new(),
             functions: HashMap::new(),
@@ -125,9 +128,9 @@ impl<'m> Shown<'m> {
     }
 
     /// The name of the register in a slot of a function.
-    pub(super) fn register(&mut self, code: &Code, function: usize, slot: Slot) -> Arc<str> {
+    pub(super) fn register(&mut self, function: usize, slot: Slot) -> Arc<str> {
         let name = || {
-            let known = code.functions.get(function).and_then(|code| code.names.get(&slot));
+            let known = self.named.get(function).and_then(|named| named.get(&slot));
             let name = known.map(|register| self.written.module.register_name(*register));
             shortened(&name.unwrap_or_default()).into()
         };
