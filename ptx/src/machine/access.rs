@@ -51,7 +51,7 @@ pub(super) fn execute(
             run.copy(&from, bytes, part, engine)
         }
     }?;
-    if let (Some(races), true) = (&mut engine.races, access.is_ordered) {
+    if let (Some(races), true) = (&mut engine.block.races, access.is_ordered) {
         let (warp, lanes) = (warp.number, exec);
         // An mbarrier releases and acquires by itself.
         if matches!(access.kind, MemoryKind::Store | MemoryKind::Atomic(_)) {
@@ -133,7 +133,7 @@ pub(super) fn parts<'p>(
     let local_size = frame.end(engine.code);
     let memories = Memories {
         global: &mut *engine.memory,
-        shared: &mut engine.shared,
+        shared: &mut engine.block.shared,
         local: &mut warp.local,
         map: engine.map,
         local_size,
@@ -167,7 +167,7 @@ impl Access<'_, '_> {
     /// Loads without a lookup for each lane. Returns false if the general path is necessary: lanes access several
     /// memories or unknown bytes, a lane faults, or an observer or the race detector needs each lane's access.
     fn load_at_once(&mut self, engine: &mut Engine<'_>) -> bool {
-        if engine.observes_values() || engine.races.is_some() {
+        if engine.observes_values() || engine.block.races.is_some() {
             return false;
         }
         let (size, exec) = (self.access.size, self.exec);
@@ -231,7 +231,7 @@ impl Access<'_, '_> {
 
     /// Stores without a lookup for each lane. Returns false like [`Self::load_at_once`].
     fn store_at_once(&mut self, engine: &mut Engine<'_>) -> bool {
-        if engine.observes_values() || engine.races.is_some() {
+        if engine.observes_values() || engine.block.races.is_some() {
             return false;
         }
         let (size, exec) = (self.access.size, self.exec);
@@ -290,7 +290,7 @@ impl Access<'_, '_> {
         let (mut unknown, mut unknown_flags) = ([0; MAX_ELEMENTS], 0);
         let (size, scalar) = (self.access.size as usize, self.access.scalar);
         let is_observed = engine.observes_values();
-        let is_checked = engine.races.is_some();
+        let is_checked = engine.block.races.is_some();
         let (mut memories, registers) = parts(self.warp, self.path, engine);
         for lane in lanes(self.exec) {
             match memories.find(self.access.space, self.addresses[lane], bytes, lane) {
@@ -359,7 +359,7 @@ impl Access<'_, '_> {
         let mut seen = LaneBytes::default();
         let mut faults: Vec<(usize, Missing)> = Vec::new();
         let mut shared: Vec<(usize, usize, u32)> = Vec::new();
-        let is_checked = engine.races.is_some();
+        let is_checked = engine.block.races.is_some();
         let size = self.access.size as usize;
         let mut done = 0;
         let marks = self.unknown_flags(engine);
@@ -426,7 +426,7 @@ impl Access<'_, '_> {
     /// Executes an atomic operation without a lookup for each lane. Returns `None` where
     /// [`Self::load_at_once`] returns false, and else whether memory has changed.
     fn atomic_at_once(&mut self, operation: Atomic, engine: &mut Engine<'_>) -> Option<bool> {
-        if engine.observes_values() || engine.races.is_some() {
+        if engine.observes_values() || engine.block.races.is_some() {
             return None;
         }
         let (size, exec, scalar) = (self.access.size, self.exec, self.access.scalar);
@@ -802,7 +802,7 @@ impl Access<'_, '_> {
         bytes: u32,
         engine: &mut Engine<'_>,
     ) {
-        if engine.races.is_none() {
+        if engine.block.races.is_none() {
             return;
         }
         for (lane, at, changed) in places {
@@ -828,7 +828,7 @@ impl Access<'_, '_> {
         is_waited: bool,
         engine: &mut Engine<'_>,
     ) {
-        let Some(races) = &mut engine.races else { return };
+        let Some(races) = &mut engine.block.races else { return };
         let warp = self.warp.number;
         match operation {
             Mbarrier::Arrive(_) | Mbarrier::ArriveLater => {

@@ -196,7 +196,7 @@ pub(super) fn execute(
         engine.memory.forget_all(flags);
     }
     if effects.writes_tensor {
-        engine.tensor_origin = Some(origin);
+        engine.block.tensor_origin = Some(origin);
     }
     Ok(())
 }

@@ -1,6 +1,8 @@
-//! [`Engine`]: executes the blocks of a grid one after the other, and the warps of a block in turns.
+//! [`Engine`]: executes the blocks of a grid, and the warps of a block in turns. A block runs to its end before the next
+//! one begins, unless it waits for others: then these run, too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::mem::take;
 use std::sync::atomic::Ordering;
 
 use super::access::{AccessKind, LaneBytes};
@@ -13,7 +15,7 @@ use super::memory::{
 };
 use super::races::{Performer, Race, RaceCheck, SharedAccess};
 use super::registers::{Origin, Origins, Registers};
-use super::warp::{Event, Path, Warp, lanes};
+use super::warp::{Event, MAX_STACK, Path, Warp, lanes};
 use super::{LaunchCounts, LaunchWatch, MemoryAccess, MemoryObserver};
 use crate::run::WarpTensorMemory;
 use warpload::lane::{LANES, LaneMask};
@@ -30,6 +32,13 @@ const LOOK: u64 = 1 << 12;
 
 /// The bytes that are copied or cleared in about the time of an instruction.
 const COPIED: u64 = 256;
+
+/// The rounds of turns in which a block does nothing but poll before another block gets its turn. The first time, its
+/// warps may wait for each other.
+const POLLING: u32 = 4;
+
+/// The most blocks that wait for others at the same time: about as many as a GPU holds.
+const MAX_WAITING: usize = 1 << 12;
 
 /// Addresses below it look like a null pointer with an offset.
 const NULL_PAGES: u64 = 1 << 16;
@@ -96,21 +105,46 @@ pub(super) struct RawFault {
     pub(super) address: u64,
 }
 
-/// The state of a launch that its warps share.
+/// A block on its way: its memory, its warps and its barriers. A block that has ended is used for the next one.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    pub(super) index: [u32; 3],
+    pub(super) shared: Bytes,
+    /// The race detector, if the launch asks for it.
+    pub(super) races: Option<RaceCheck>,
+    /// The origin of Tensor Memory's contents; `None` if they are known.
+    pub(super) tensor_origin: Option<Origin>,
+    /// Whether it has waited for other blocks.
+    waits: bool,
+    /// The bytes of registers and local memory in all frames.
+    pub(super) stack_bytes: u64,
+    warps: Vec<Warp>,
+    barriers: Vec<Barrier>,
+}
+
+impl Block {
+    /// The bytes that it holds while it waits.
+    fn bytes(&self) -> u64 {
+        self.stack_bytes + self.shared.values.len() as u64
+    }
+}
+
+/// A launch, and the block of it that has its turn.
 pub(super) struct Engine<'e> {
     pub(super) code: &'e Code,
     /// The initial registers of each function, copied into each frame.
     pub(super) templates: Vec<Registers>,
     pub(super) memory: &'e mut DeviceMemory,
-    pub(super) shared: Bytes,
     pub(super) observer: Option<&'e mut dyn MemoryObserver>,
     pub(super) map: AddressMap,
     pub(super) tensor: Option<&'e WarpTensorMemory>,
     /// The lanes of each warp that run threads.
     pub(super) active: u32,
     pub(super) shape: Shape,
-    pub(super) block: [u32; 3],
+    pub(super) block: Block,
     pub(super) counts: LaunchCounts,
+    /// The blocks that have ended.
+    pub(super) ended: u64,
     pub(super) step_limit: u64,
     /// Whether loads of uninitialized bytes are faults.
     pub(super) tracks_writes: bool,
@@ -124,8 +158,6 @@ pub(super) struct Engine<'e> {
     pub(super) skipped: BTreeMap<Site, u64>,
     /// The origins of unknown bytes in memory.
     pub(super) origins: Origins,
-    /// The origin of Tensor Memory's contents in this block; `None` if they are known.
-    pub(super) tensor_origin: Option<Origin>,
     /// The allocation of the last access, tried first for the next one: by the low bits of the program counter, because an
     /// instruction usually stays in its buffer while neighbours are in others.
     pub(super) hints: [usize; HINTS],
@@ -133,8 +165,6 @@ pub(super) struct Engine<'e> {
     pub(super) polls: u64,
     /// The number of atomic operations that have changed memory and returned the old value.
     pub(super) changes: u64,
-    /// The bytes of registers and local memory in all frames.
-    pub(super) stack_bytes: u64,
     /// The only block to execute; all if `None`.
     pub(super) only_block: Option<[u32; 3]>,
     /// Shows how far the launch is, and can end it.
@@ -149,9 +179,8 @@ pub(super) struct Engine<'e> {
     pub(super) worked: u64,
     /// Whether a wait has failed. Another warp gets a turn then, to complete it.
     pub(super) yields: bool,
-    /// The race detector, if the launch asks for it.
-    pub(super) races: Option<RaceCheck>,
-    /// The last backward jump in this block, reported when the launch reaches its limit.
+    pub(super) checks_races: bool,
+    /// The last backward jump of the blocks on their way, reported when the launch reaches its limit.
     pub(super) last_loop: Option<Site>,
     /// The last instruction with an effect beyond registers, or with a guard, for faults that end the warp.
     pub(super) last_site: Site,
@@ -242,7 +271,7 @@ impl Engine<'_> {
     fn look(&mut self) -> bool {
         self.worked = 0;
         let Some(watch) = self.watch else { return false };
-        watch.blocks.store(self.counts.blocks.saturating_sub(1), Ordering::Relaxed);
+        watch.blocks.store(self.ended, Ordering::Relaxed);
         watch.warp_instructions.store(self.counts.warp_instructions, Ordering::Relaxed);
         self.is_interrupted |= watch.interrupt.load(Ordering::Relaxed);
         self.is_interrupted
@@ -262,7 +291,7 @@ impl Engine<'_> {
             _ => None,
         };
         let kind = freed.map_or(kind, |bytes| FaultKind::UseAfterFree { bytes });
-        let block = self.block;
+        let block = self.block.index;
         self.faults.add(RawFault { kind, site, block, warp, lane, address });
     }
 
@@ -338,7 +367,7 @@ impl Engine<'_> {
         addresses: &[u64; LANES],
         values: &LaneBytes,
     ) {
-        let block = self.block;
+        let block = self.block.index;
         let Some(observer) = &mut self.observer else { return };
         let space = match space {
             AddressedSpace::Generic => AddressSpace::Generic,
@@ -365,37 +394,55 @@ impl Engine<'_> {
 
     /// Executes all blocks.
     pub(super) fn run(&mut self) -> Result<(), Site> {
-        let mut warps: Vec<Warp> = Vec::new();
-        let arrived = vec![0; self.shape.warps() as usize];
-        let expected = vec![(0, 0); arrived.len()];
-        let empty = Barrier { expected, arrived, ..Barrier::default() };
-        let mut barriers = vec![empty; BARRIERS];
         let [nx, ny, nz] = self.shape.blocks;
-        if let Some(block) = self.only_block {
-            self.block = block;
-            self.counts.blocks += 1;
-            return self.run_block(&mut warps, &mut barriers);
-        }
-        for z in 0..nz {
-            for y in 0..ny {
-                for x in 0..nx {
-                    self.block = [x, y, z];
-                    self.counts.blocks += 1;
-                    self.run_block(&mut warps, &mut barriers)?;
+        let plane = move |z| (0..ny).flat_map(move |y| (0..nx).map(move |x| [x, y, z]));
+        let mut left: Box<dyn Iterator<Item = [u32; 3]>> = match self.only_block {
+            Some(block) => Box::new(std::iter::once(block)),
+            None => Box::new((0..nz).flat_map(plane)),
+        };
+        // The block that has waited longest is the first.
+        let mut waiting: VecDeque<Block> = VecDeque::new();
+        loop {
+            let held = || waiting.iter().map(Block::bytes).sum::<u64>();
+            let has_room = waiting.len() < MAX_WAITING && held() < MAX_STACK;
+            if let Some(index) = has_room.then(|| left.next()).flatten() {
+                if waiting.is_empty() {
+                    self.last_loop = None;
                 }
+                self.begin(index)?;
+            } else if let Some(block) = waiting.pop_front() {
+                self.block = block;
+            } else {
+                return Ok(());
+            }
+            let mut warps = take(&mut self.block.warps);
+            let mut barriers = take(&mut self.block.barriers);
+            let has_ended = self.run_block(&mut warps, &mut barriers)?;
+            (self.block.warps, self.block.barriers) = (warps, barriers);
+            if has_ended {
+                self.ended += 1;
+            } else {
+                waiting.push_back(take(&mut self.block));
             }
         }
-        Ok(())
     }
 
-    fn run_block(&mut self, warps: &mut Vec<Warp>, barriers: &mut [Barrier]) -> Result<(), Site> {
-        self.last_loop = None;
-        let replaced = self.shared.renew(self.shape.shared as usize, self.tracks_writes);
+    /// Begins a block.
+    fn begin(&mut self, index: [u32; 3]) -> Result<(), Site> {
+        self.block.index = index;
+        self.block.tensor_origin = None;
+        self.block.waits = false;
+        self.counts.blocks += 1;
+        let shared = self.shape.shared as usize;
+        let replaced = self.block.shared.renew(shared, self.tracks_writes);
         self.copied(replaced as u64);
         let count = self.shape.warps() as usize;
-        if let Some(races) = &mut self.races {
-            races.begin(self.shape.shared as usize, count);
+        if self.checks_races {
+            self.block.races.get_or_insert_default().begin(shared, count);
         }
+        self.block.barriers.resize_with(BARRIERS, Barrier::default);
+        self.block.barriers.iter_mut().for_each(|barrier| barrier.renew(count));
+        let mut warps = take(&mut self.block.warps);
         warps.resize_with(count, Warp::default);
         let mut left = self.shape.block_size();
         for (number, warp) in warps.iter_mut().enumerate() {
@@ -413,13 +460,15 @@ impl Engine<'_> {
                 return Err(self.last_site);
             }
         }
-        for barrier in &mut *barriers {
-            barrier.waiting.clear();
-            barrier.arrived.fill(0);
-            barrier.expected.fill((0, 0));
-            barrier.threads = None;
-            barrier.arrivals.clear();
-        }
+        self.block.warps = warps;
+        Ok(())
+    }
+
+    /// Gives the warps of the block their turns. Returns whether the block has ended, rather than waits for others.
+    fn run_block(&mut self, warps: &mut [Warp], barriers: &mut [Barrier]) -> Result<bool, Site> {
+        let count = warps.len();
+        let mut rounds = 0;
+        let mut before = (self.polls, self.changes);
         'round: loop {
             let mut is_stuck = true;
             for at in 0..count {
@@ -438,7 +487,7 @@ impl Engine<'_> {
                             break;
                         }
                         Event::Ended => {
-                            is_stuck = false;
+                            (is_stuck, rounds) = (false, 0);
                             let mut restarts = false;
                             for barrier in &mut *barriers {
                                 restarts |= self.open_if_complete(barrier, warps);
@@ -448,7 +497,7 @@ impl Engine<'_> {
                             }
                         }
                         Event::Barrier(path, op) => {
-                            is_stuck = false;
+                            (is_stuck, rounds) = (false, 0);
                             if self.arrive(barriers, warps, at, path, op) {
                                 continue 'round;
                             }
@@ -457,7 +506,14 @@ impl Engine<'_> {
                 }
             }
             if warps.iter().all(|warp| warp.alive == 0) {
-                return Ok(());
+                return Ok(true);
+            }
+            let polled = self.polls != before.0 && self.changes == before.1;
+            rounds = if polled { rounds + 1 } else { 0 };
+            before = (self.polls, self.changes);
+            if rounds >= POLLING || rounds > 0 && self.block.waits {
+                self.block.waits = true;
+                return Ok(false);
             }
             if is_stuck && warps.iter().all(|warp| warp.ready.is_empty()) {
                 let parted = warps.iter_mut().filter_map(|warp| warp.part().then_some(())).count();
@@ -465,7 +521,7 @@ impl Engine<'_> {
                     continue;
                 }
                 self.report_stuck(barriers, warps);
-                return Ok(());
+                return Ok(true);
             }
         }
     }
@@ -509,7 +565,7 @@ impl Engine<'_> {
             return false;
         }
         barrier.arrived[warp] |= path.mask;
-        if let Some(races) = &mut self.races {
+        if let Some(races) = &mut self.block.races {
             barrier.arrivals.push((warp as u32, path.mask, races.arrive()));
         }
         barrier.threads = threads.or(barrier.threads);
@@ -535,16 +591,15 @@ impl Engine<'_> {
         let is_opened = |(warp, path, _): &(usize, Path, BarrierKind)| {
             counted.contains(warp) && path.mask & !barrier.arrived[*warp] == 0
         };
-        let (opened, waiting) =
-            std::mem::take(&mut barrier.waiting).into_iter().partition(is_opened);
+        let (opened, waiting) = take(&mut barrier.waiting).into_iter().partition(is_opened);
         barrier.waiting = waiting;
-        if let Some(races) = &mut self.races {
+        if let Some(races) = &mut self.block.races {
             barrier.order(&opened, races);
         }
         reduce(&opened, self.code, warps);
         for at in counted {
-            let (lanes, pc) = std::mem::take(&mut barrier.expected[at]);
-            if lanes & !std::mem::take(&mut barrier.arrived[at]) != 0 {
+            let (lanes, pc) = take(&mut barrier.expected[at]);
+            if lanes & !take(&mut barrier.arrived[at]) != 0 {
                 let site = self.code.ops[pc as usize].site;
                 self.partial_barrier.get_or_insert(site);
             }
@@ -558,7 +613,7 @@ impl Engine<'_> {
 
     /// Reports a race of an access to shared memory.
     pub(super) fn check_race(&mut self, access: SharedAccess) {
-        let Some(races) = &mut self.races else { return };
+        let Some(races) = &mut self.block.races else { return };
         let address = self.map.shared().base + access.place.start as u64;
         let (site, warp) = (access.site, access.warp);
         let (Performer::Lane(lane) | Performer::Warp { first: lane, .. }) = access.performer;
@@ -583,6 +638,17 @@ impl Engine<'_> {
 }
 
 impl Barrier {
+    /// Makes it one that no thread of so many warps has arrived at.
+    fn renew(&mut self, warps: usize) {
+        self.waiting.clear();
+        self.arrived.clear();
+        self.arrived.resize(warps, 0);
+        self.expected.clear();
+        self.expected.resize(warps, (0, 0));
+        self.threads = None;
+        self.arrivals.clear();
+    }
+
     fn is_complete(&self, warps: &[Warp]) -> bool {
         if self.waiting.is_empty() && self.threads.is_none() {
             return false;

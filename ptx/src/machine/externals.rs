@@ -485,8 +485,8 @@ impl Caller<'_, '_, '_> {
                 }
             } else if word.wrapping_sub(shared.base) < shared.size {
                 if lost.insert((None, shared.base)) {
-                    let size = self.engine.shared.values.len();
-                    self.engine.shared.mark(0..size, flags);
+                    let size = self.engine.block.shared.values.len();
+                    self.engine.block.shared.mark(0..size, flags);
                     marked += size;
                 }
             } else if let Some(known) = self.engine.memory.allocation_around(word)

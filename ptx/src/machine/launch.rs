@@ -10,16 +10,15 @@ use super::code::Site;
 use super::compile::{
     Surroundings, Windows, compile, function_address, shared_by, shared_variables,
 };
-use super::engine::{Engine, HINTS, RawFault, Shape};
+use super::engine::{Block, Engine, HINTS, RawFault, Shape};
 use super::fault::{
     Assertion, FaultKind, KernelFault, KernelFaultKind, PrintfFault, UnknownBytes, UnknownCause,
 };
 use super::log::{FaultLog, Total};
 use super::memory::{
-    AddressedSpace, AllocationError, AllocationUse, Bytes, DeviceMemory, MAX_ALIGNMENT, Protection,
+    AddressedSpace, AllocationError, AllocationUse, DeviceMemory, MAX_ALIGNMENT, Protection,
     TooMuchMemory, UNKNOWN,
 };
-use super::races::RaceCheck;
 use super::registers::{Origin, Origins};
 use super::written::{Place, Shown, shortened};
 use crate::meaning::Register;
@@ -759,14 +758,14 @@ impl<'m> Kernel<'m> {
             code,
             templates: Engine::templates(code),
             memory: &mut *memory,
-            shared: Bytes::default(),
             observer: observer.map(|observer| observer as &mut dyn MemoryObserver),
             map: AddressMap::default(),
             tensor: launch.tensor.as_ref(),
             active: launch.active.bits(),
             shape,
-            block: [0; 3],
+            block: Block::default(),
             counts: LaunchCounts::default(),
+            ended: 0,
             step_limit: launch.steps,
             tracks_writes: launch.checks_uninitialized,
             heap_bytes: launch.heap_bytes,
@@ -775,11 +774,9 @@ impl<'m> Kernel<'m> {
             faults: FaultLog::default(),
             skipped: BTreeMap::new(),
             origins: Origins::default(),
-            tensor_origin: None,
             hints: [0; HINTS],
             polls: 0,
             changes: 0,
-            stack_bytes: 0,
             watch,
             only_block: launch.only_block,
             is_interrupted: false,
@@ -787,7 +784,7 @@ impl<'m> Kernel<'m> {
             partial_barrier: None,
             worked: 0,
             yields: false,
-            races: launch.checks_races.then(RaceCheck::default),
+            checks_races: launch.checks_races,
             last_loop: None,
             last_site: Site::default(),
         };

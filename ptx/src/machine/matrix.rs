@@ -918,7 +918,7 @@ impl Transfer<'_, '_> {
                 let Some(moved) = moved else { continue };
                 done |= 1 << lane;
                 seen[lane][..16].copy_from_slice(bytes);
-                if self.engine.races.is_none() {
+                if self.engine.block.races.is_none() {
                     continue;
                 }
                 // Each element belongs to the lane that holds it, and not to the one with the row's address.

@@ -57,11 +57,11 @@ pub(super) fn execute(
             let end = tops.iter().fold(first, |most, top| most.max(*top));
             let bytes = LocalMemory::bytes_for(end).unwrap_or_default();
             let more = bytes.saturating_sub(warp.local.memory_bytes());
-            let stack_bytes = engine.stack_bytes.saturating_add(more);
+            let stack_bytes = engine.block.stack_bytes.saturating_add(more);
             if stack_bytes > MAX_STACK {
                 return Err(overflow(exec, StackLimit::Launch));
             }
-            engine.stack_bytes = stack_bytes;
+            engine.block.stack_bytes = stack_bytes;
             warp.local.reserve(end, engine.tracks_writes);
             if engine.tracks_writes {
                 for lane in lanes(exec) {

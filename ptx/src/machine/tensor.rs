@@ -81,7 +81,7 @@ pub(super) fn execute(
     for (slot, row) in load.data.iter().zip(loaded.data()).chain(reduced) {
         registers.put(*slot, row, exec);
         registers.know(*slot, exec);
-        if let Some(origin) = engine.tensor_origin {
+        if let Some(origin) = engine.block.tensor_origin {
             registers.forget(*slot, exec, origin);
         }
     }

@@ -73,7 +73,7 @@ pub(super) struct Frame {
     returned: u32,
     /// The calls that some of its lanes are in: the instruction, and the frame of the function.
     calls: Vec<(Pc, usize)>,
-    /// The bytes that it counts in [`Engine::stack_bytes`], besides its own size.
+    /// The bytes that it counts in [`Block::stack_bytes`](super::engine::Block), besides its own size.
     bytes: u64,
 }
 
@@ -186,11 +186,11 @@ impl Warp {
         let more = template.memory_bytes().saturating_sub(kept)
             + local_bytes.saturating_sub(self.local.memory_bytes())
             + new;
-        let stack_bytes = engine.stack_bytes.saturating_add(more);
+        let stack_bytes = engine.block.stack_bytes.saturating_add(more);
         if stack_bytes > MAX_STACK {
             return Err(overflow(StackLimit::Launch));
         }
-        engine.stack_bytes = stack_bytes;
+        engine.block.stack_bytes = stack_bytes;
         self.local.reserve(local_end, engine.tracks_writes);
         if engine.tracks_writes {
             // An earlier call may have used the same memory.
@@ -226,7 +226,7 @@ impl Warp {
         frame.stack = None;
         for preset in &code.presets {
             if let Preset::Special(slot, special) = preset {
-                let row = special_row(*special, &engine.shape, engine.block, self.number);
+                let row = special_row(*special, &engine.shape, engine.block.index, self.number);
                 frame.registers.put::<u32>(*slot, &row, u32::MAX);
                 frame.registers.know(*slot, u32::MAX);
             }
@@ -247,7 +247,7 @@ impl Warp {
         let frame = &mut self.frames[at];
         if frame.bytes > KEPT_BYTES || self.free_frames.len() >= KEPT_FRAMES {
             frame.registers = Registers::new(0, 0);
-            engine.stack_bytes = engine.stack_bytes.saturating_sub(frame.bytes);
+            engine.block.stack_bytes = engine.block.stack_bytes.saturating_sub(frame.bytes);
             frame.bytes = 0;
         }
         self.free_frames.push(at);
@@ -258,7 +258,7 @@ impl Warp {
         let last = engine.counts.warp_instructions.saturating_add(turn);
         loop {
             if !self.waiting.is_empty() {
-                self.meet(engine.code, &mut engine.races);
+                self.meet(engine.code, &mut engine.block.races);
             }
             if !self.parked.is_empty() {
                 self.release(engine.code);
@@ -506,12 +506,12 @@ impl Warp {
                 self.forget_writes(base + offset, *bytes, exec);
             }
             Action::Fence => {
-                if let Some(races) = &mut engine.races {
+                if let Some(races) = &mut engine.block.races {
                     races.fence(self.number, exec);
                 }
             }
             Action::Copies(operation) => {
-                if let Some(races) = &mut engine.races {
+                if let Some(races) = &mut engine.block.races {
                     races.group_copies(*operation, self.number, exec);
                 }
             }
@@ -918,7 +918,7 @@ impl Warp {
             let group = group.fold(0, |all, lane| all | 1 << lane);
             left &= !group;
             if members & self.alive & !group == 0 {
-                let meeting = engine.races.as_mut().map(|races| (races, members));
+                let meeting = engine.block.races.as_mut().map(|races| (races, members));
                 self.exchange_now(path.frame, op, exchange.kind, group, meeting);
             } else {
                 self.waiting.push(Waiting { path: Path { mask: group, ..*path }, members });

@@ -167,3 +167,61 @@ fn a_trap_ends_the_launch() {
     // A trap that no lane executes ends nothing.
     assert_eq!(run("setp.eq.u32 %p1, %r0, 99; @%p1 trap; st.global.u32 [%rd2], 5;", 2), [5, 5]);
 }
+
+/// A barrier of the whole grid, as cooperative groups have it: the first thread of each block counts itself, and waits
+/// until all blocks have. Then block n reads what block n + 1 has written, four times.
+const GRID_BARRIER: &str = "
+    mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; mov.u32 %r9, 0;
+    setp.eq.u32 %p1, %r0, 0;
+    mul.wide.u32 %rd3, %r1, 4; add.u64 %rd3, %rd1, %rd3;
+    add.u32 %r3, %r1, 1; rem.u32 %r3, %r3, %r2;
+    mul.wide.u32 %rd4, %r3, 4; add.u64 %rd4, %rd1, %rd4;
+    ROUND:
+    @%p1 ld.volatile.global.u32 %r4, [%rd4+64];
+    bar.sync 0;
+    @!%p1 bra WAITED;
+    add.u32 %r4, %r4, 1;
+    membar.gl;
+    atom.global.add.u32 %r5, [%rd1], 1;
+    add.u32 %r6, %r9, 1; mul.lo.u32 %r6, %r6, %r2;
+    SPIN: ld.volatile.global.u32 %r7, [%rd1]; setp.lt.u32 %p2, %r7, %r6; @%p2 bra SPIN;
+    membar.gl;
+    st.volatile.global.u32 [%rd3+64], %r4;
+    atom.global.add.u32 %r5, [%rd1+4], 1;
+    AGAIN: ld.volatile.global.u32 %r7, [%rd1+4]; setp.lt.u32 %p2, %r7, %r6; @%p2 bra AGAIN;
+    WAITED:
+    bar.sync 0;
+    add.u32 %r9, %r9, 1; setp.lt.u32 %p3, %r9, 4; @%p3 bra ROUND;
+";
+
+#[test]
+fn blocks_that_wait_for_later_ones_are_resident_together() {
+    for (blocks, checks_races) in [(2, false), (13, true), (40, false)] {
+        let words: Vec<u32> = (0..16 + blocks).map(|word| u32::from(word >= 16) * word).collect();
+        let bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let mut given = KernelLaunch::new([blocks, 1, 1], [64, 1, 1]);
+        given.checks_races = checks_races;
+        given.steps = 1 << 26;
+        let launched = launch(&module(GRID_BARRIER), given, &[bytes]);
+        assert_eq!(launched.result.faults, []);
+        // Each round takes a value to the block before, and adds 1.
+        let expected = (0..blocks).map(|block| 16 + (block + 4) % blocks + 4);
+        let found = launched.words(0);
+        assert_eq!(found[16..], expected.collect::<Vec<_>>());
+        assert_eq!((found[0], found[1]), (4 * blocks, 4 * blocks));
+        assert_eq!(launched.result.counts.blocks, u64::from(blocks));
+    }
+}
+
+#[test]
+fn blocks_that_wait_for_ever_reach_the_limit() {
+    let body = "SPIN: ld.volatile.global.u32 %r7, [%rd1]; setp.eq.u32 %p2, %r7, 0; @%p2 bra SPIN;";
+    let source = module(body);
+    let module = read(&source).unwrap();
+    let mut memory = DeviceMemory::new();
+    let out = memory.allocate(vec![0; 64], AllocationUse::Argument(0)).unwrap();
+    let mut given = KernelLaunch::new([70_000, 1, 1], [32, 1, 1]).parameter(&out.to_le_bytes());
+    given.steps = 1 << 20;
+    let error = Kernel::chosen(&module, None).unwrap().run(&given, &mut memory, None).unwrap_err();
+    assert!(error.to_string().contains("has not ended; its last jump back is"), "{error}");
+}
