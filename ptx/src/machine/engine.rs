@@ -13,10 +13,10 @@ use super::memory::{
     AddressedSpace, AllocationSide, AllocationUse, Bytes, DeviceMemory, MAX_LOCAL,
     NearestAllocation,
 };
+use super::observer::{LaunchCounts, LaunchWatch, MemoryAccess, MemoryObserver};
 use super::races::{Performer, Race, RaceCheck, SharedAccess};
 use super::registers::{Origin, Origins, Registers};
 use super::warp::{Event, MAX_STACK, Path, Warp, lanes};
-use super::{LaunchCounts, LaunchWatch, MemoryAccess, MemoryObserver};
 use crate::run::WarpTensorMemory;
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{AddressMap, AddressSpace};
@@ -201,9 +201,47 @@ struct Barrier {
     arrivals: Vec<(u32, u32, u64)>,
 }
 
-impl Engine<'_> {
+impl<'e> Engine<'e> {
+    /// A launch without limits and checks.
+    pub(super) fn new(code: &'e Code, memory: &'e mut DeviceMemory, shape: Shape) -> Self {
+        Self {
+            code,
+            templates: Self::templates(code),
+            memory,
+            observer: None,
+            map: AddressMap::default(),
+            tensor: None,
+            active: u32::MAX,
+            shape,
+            block: Block::default(),
+            counts: LaunchCounts::default(),
+            ended: 0,
+            step_limit: u64::MAX,
+            tracks_writes: false,
+            heap_bytes: 0,
+            printed: Vec::new(),
+            printed_bytes: 0,
+            faults: FaultLog::default(),
+            skipped: BTreeMap::new(),
+            origins: Origins::default(),
+            hints: [0; HINTS],
+            polls: 0,
+            changes: 0,
+            only_block: None,
+            watch: None,
+            is_interrupted: false,
+            is_trapped: false,
+            partial_barrier: None,
+            worked: 0,
+            yields: false,
+            checks_races: false,
+            last_loop: None,
+            last_site: Site::default(),
+        }
+    }
+
     /// Creates the initial registers of each function.
-    pub(super) fn templates(code: &Code) -> Vec<Registers> {
+    fn templates(code: &Code) -> Vec<Registers> {
         let of_function = |(number, function): (usize, &super::code::FunctionCode)| {
             let mut registers = Registers::new(number, function.rows);
             for preset in &function.presets {

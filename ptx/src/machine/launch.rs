@@ -1,25 +1,24 @@
 //! [`Kernel`]: an entry function. [`KernelLaunch`]: the grid, the parameters and the options to run it with.
 
-use std::collections::{BTreeMap, HashMap};
-use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::collections::HashMap;
 
-use super::access::{AccessKind, LaneBytes};
 use super::code::Site;
 use super::compile::{
     Surroundings, Windows, compile, function_address, shared_by, shared_variables,
 };
-use super::engine::{Block, Engine, HINTS, RawFault, Shape};
-use super::fault::{
-    Assertion, FaultKind, KernelFault, KernelFaultKind, PrintfFault, UnknownBytes, UnknownCause,
-};
-use super::log::{FaultLog, Total};
+use super::engine::{Engine, RawFault, Shape};
+use super::fault::{Assertion, FaultKind, PrintfFault};
+use super::log::Total;
 use super::memory::{
     AddressedSpace, AllocationError, AllocationUse, DeviceMemory, MAX_ALIGNMENT, Protection,
     TooMuchMemory, UNKNOWN,
 };
-use super::registers::{Origin, Origins};
+use super::observer::{LaunchWatch, MemoryObserver};
+use super::registers::Origin;
+use super::report::{
+    FaultTotal, KernelFault, KernelFaultKind, KernelResult, SkippedInstruction, UnknownBytes,
+    UnknownCause,
+};
 use super::written::{Place, Shown, shortened};
 use crate::meaning::Register;
 use crate::module::{
@@ -29,7 +28,7 @@ use crate::module::{
 use crate::run::{LaunchValueError, WarpTensorMemory, elements};
 use crate::syntax::{LineIndex, Span, StateSpace};
 use warpload::lane::{LANES, LaneMask};
-use warpload::memory::{AddressMap, AddressSpace};
+use warpload::memory::AddressMap;
 
 /// The default limit on warp instructions. It ends kernels that loop forever, within a minute or two.
 const STEPS: u64 = 1 << 30;
@@ -305,274 +304,6 @@ fn of_blocks(begun: u64, all: u64) -> String {
     if all > 1 { format!(" in {begun} of {all} blocks") } else { String::new() }
 }
 
-/// Shows another thread how far a launch is, and lets it end the launch.
-#[derive(Debug, Default)]
-#[non_exhaustive]
-pub struct LaunchWatch {
-    /// Ends the launch soon after it becomes true. Shared, because what ends a launch often ends other work, too.
-    pub interrupt: Arc<AtomicBool>,
-    /// The blocks that have ended.
-    pub blocks: AtomicU64,
-    /// The warp instructions that were executed.
-    pub warp_instructions: AtomicU64,
-}
-
-impl LaunchWatch {
-    /// Creates a watch for one launch.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-}
-
-/// The numbers of blocks, warps and instructions of a launch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct LaunchCounts {
-    /// Blocks.
-    pub blocks: u64,
-    /// Warps.
-    pub warps: u64,
-    /// Instructions, counted once for all lanes of a warp that execute them together.
-    pub warp_instructions: u64,
-    /// Instructions, counted once for each lane.
-    pub thread_instructions: u64,
-    /// Loads among the warp instructions, including loads of parameters.
-    pub loads: u64,
-    /// Stores among the warp instructions.
-    pub stores: u64,
-    /// Atomic operations and reductions among the warp instructions.
-    pub atomics: u64,
-}
-
-/// `4 blocks, 1 warp: 641 warp instructions, among them 192 loads, 32 stores and 0 atomic operations`.
-impl fmt::Display for LaunchCounts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}, {}: {}, among them {}, {} and {}",
-            counted(self.blocks, "block"),
-            counted(self.warps, "warp"),
-            counted(self.warp_instructions, "warp instruction"),
-            counted(self.loads, "load"),
-            counted(self.stores, "store"),
-            counted(self.atomics, "atomic operation"),
-        )
-    }
-}
-
-/// `1 warp`, `2 warps`.
-fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
-/// An unsupported instruction that was reached. Its results are unknown.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SkippedInstruction {
-    /// The instruction.
-    pub statement: StatementId,
-    /// Its line, from 1.
-    pub line: u32,
-    /// Its text.
-    pub text: String,
-    /// How many times a warp reached it.
-    pub count: u64,
-}
-
-/// `line 9: not executed, 2 times: tex.1d…`.
-impl fmt::Display for SkippedInstruction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { line, text, count, .. } = self;
-        write!(f, "line {line}: not executed, {}: {text}", counted(*count, "time"))
-    }
-}
-
-/// The number of faults of one kind at one instruction.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FaultTotal {
-    /// The name of the kind, as [`KernelFaultKind::name`] returns it.
-    pub kind: &'static str,
-    /// The instruction.
-    pub statement: StatementId,
-    /// Its offset in the text of the module, in bytes: its program counter in the trace of the launch.
-    pub pc: u32,
-    /// Its text.
-    pub text: Arc<str>,
-    /// The index of the first of these faults in [`KernelResult::faults`].
-    pub first: usize,
-    /// The number of faults.
-    pub count: u64,
-}
-
-impl KernelResult {
-    /// Returns the number of faults of each kind, by the names of the kinds.
-    #[must_use]
-    pub fn fault_kinds(&self) -> BTreeMap<&'static str, u64> {
-        let mut kinds = BTreeMap::new();
-        for total in &self.fault_totals {
-            *kinds.entry(total.kind).or_default() += total.count;
-        }
-        kinds
-    }
-
-    /// Returns a line about the faults: `3 faults`, `3 faults (2 out of bounds, 1 trap)`; without faults, what was not
-    /// checked: `no faults; races were not checked`, `no faults in what was executed; …`.
-    #[must_use]
-    pub fn verdict(&self) -> String {
-        let kinds: Vec<String> = self
-            .fault_kinds()
-            .into_iter()
-            .map(|(kind, count)| format!("{count} {}", kind.replace('_', " ")))
-            .collect();
-        match (self.fault_count, kinds.len()) {
-            (0, _) => {
-                let of = match (self.has_ended, self.skipped.is_empty()) {
-                    (true, true) => "",
-                    (true, false) => " in what was executed",
-                    (false, _) => " so far",
-                };
-                let barrier = self.partial_barrier.map(|line| {
-                    format!("the barrier in line {line}, which part of a warp jumped over,")
-                });
-                let unchecked = [
-                    (!self.checks_races).then(|| ("races".to_owned(), "were")),
-                    (!self.checks_uninitialized)
-                        .then(|| ("uninitialized memory".to_owned(), "was")),
-                    barrier.map(|barrier| (barrier, "was")),
-                ];
-                let unchecked: Vec<_> = unchecked.into_iter().flatten().collect();
-                match &unchecked[..] {
-                    [] => format!("no faults{of}"),
-                    [(what, verb)] => format!("no faults{of}; {what} {verb} not checked"),
-                    [first @ .., (last, _)] => {
-                        let first: Vec<&str> = first.iter().map(|(what, _)| &**what).collect();
-                        format!("no faults{of}; {} and {last} were not checked", first.join(", "))
-                    }
-                }
-            }
-            (1, _) => "1 fault".to_owned(),
-            (count, 2..) => format!("{count} faults ({})", kinds.join(", ")),
-            (count, _) => format!("{count} faults"),
-        }
-    }
-}
-
-/// The result of a launch.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct KernelResult {
-    /// The instructions that were executed.
-    pub counts: LaunchCounts,
-    /// The first faults, in order of execution: at most 20 of each kind at each instruction and, after 10,000, only the
-    /// first one.
-    pub faults: Vec<KernelFault>,
-    /// How many faults of each kind each instruction has.
-    pub fault_totals: Vec<FaultTotal>,
-    /// The total number of faults.
-    pub fault_count: u64,
-    /// Whether the launch has ended, rather than reached its limit.
-    pub has_ended: bool,
-    /// Whether races were checked.
-    pub checks_races: bool,
-    /// Whether loads of uninitialized memory were checked.
-    pub checks_uninitialized: bool,
-    /// The line of the first `bar` that threads of a warp waited at while others of it jumped over it and ended. The PTX
-    /// ISA wants whole warps; hardware since SM 7.0 does not wait for threads that have ended. No check judges this.
-    pub partial_barrier: Option<u32>,
-    /// The unsupported instructions that were reached, in the order of the text.
-    pub skipped: Vec<SkippedInstruction>,
-    /// The unknown bytes of buffers, of an image and of variables that the launch has written, in the order of their
-    /// addresses.
-    pub unknown: Vec<UnknownBytes>,
-    /// The text that `printf` has printed, in order of execution; the first MiB of it.
-    pub printed: Vec<u8>,
-    /// The size of the whole text in bytes.
-    pub printed_bytes: u64,
-}
-
-impl KernelResult {
-    /// Returns whether the launch has no finding: no fault, no instruction that was not executed, and no unknown byte.
-    #[must_use]
-    pub fn is_clean(&self) -> bool {
-        self.fault_count == 0 && self.skipped.is_empty() && self.unknown.is_empty()
-    }
-}
-
-/// A memory instruction executed by a warp.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct MemoryAccess<'a> {
-    /// The instruction: in PTX, the statement's number.
-    pub site: Site,
-    /// The kind of access: load, store, atomic operation or copy.
-    pub kind: AccessKind,
-    /// The address space of the addresses. Constants and kernel parameters are in global memory.
-    pub space: AddressSpace,
-    /// The size of each lane's access in bytes.
-    pub bytes: u32,
-    /// The block's index.
-    pub block: [u32; 3],
-    /// The warp's number in its block.
-    pub warp: u32,
-    /// The lanes that executed the access without a fault.
-    pub executing: LaneMask,
-    /// Each lane's address; meaningless for lanes that are not in `executing`.
-    pub addresses: &'a [u64; LANES],
-    /// The bytes that each lane loaded or stored. For an atomic operation, the old bytes in memory.
-    pub values: &'a LaneBytes,
-    /// The lanes whose values have unknown bytes, which are zeros or old bytes in `values`; of an observer that needs
-    /// values.
-    pub unknown: LaneMask,
-}
-
-/// Observes the memory instructions of a launch, in order of execution.
-pub trait MemoryObserver {
-    /// Called after each memory instruction of a warp. `cp.async` makes two accesses of [`AccessKind::Copy`]: first to
-    /// global memory, then to shared memory.
-    fn access(&mut self, access: &MemoryAccess<'_>);
-
-    /// Called with the text of each call of `printf`, a thread at a time.
-    fn printed(&mut self, text: &[u8]) {
-        let _ = text;
-    }
-
-    /// Whether the observer reads [`MemoryAccess::values`]. They are zero otherwise, because collecting the bytes of
-    /// each lane costs more than the access itself.
-    fn needs_values(&self) -> bool {
-        true
-    }
-}
-
-/// Two observers of a launch. The second is optional, so that a counter needs no trace beside it.
-impl<A: MemoryObserver, B: MemoryObserver> MemoryObserver for (A, Option<B>) {
-    fn access(&mut self, access: &MemoryAccess<'_>) {
-        self.0.access(access);
-        if let Some(second) = &mut self.1 {
-            second.access(access);
-        }
-    }
-
-    fn printed(&mut self, text: &[u8]) {
-        self.0.printed(text);
-        if let Some(second) = &mut self.1 {
-            second.printed(text);
-        }
-    }
-
-    fn needs_values(&self) -> bool {
-        self.0.needs_values() || self.1.as_ref().is_some_and(B::needs_values)
-    }
-}
-
-impl<F: FnMut(&MemoryAccess<'_>)> MemoryObserver for F {
-    fn access(&mut self, access: &MemoryAccess<'_>) {
-        self(access);
-    }
-}
-
 impl<'m> Kernel<'m> {
     /// Returns the kernel with this name.
     ///
@@ -755,38 +486,16 @@ impl<'m> Kernel<'m> {
             allocated_shared: shared.next_multiple_of(self.shared_unit()),
         };
         let mut engine = Engine {
-            code,
-            templates: Engine::templates(code),
-            memory: &mut *memory,
             observer: observer.map(|observer| observer as &mut dyn MemoryObserver),
-            map: AddressMap::default(),
             tensor: launch.tensor.as_ref(),
             active: launch.active.bits(),
-            shape,
-            block: Block::default(),
-            counts: LaunchCounts::default(),
-            ended: 0,
             step_limit: launch.steps,
             tracks_writes: launch.checks_uninitialized,
             heap_bytes: launch.heap_bytes,
-            printed: Vec::new(),
-            printed_bytes: 0,
-            faults: FaultLog::default(),
-            skipped: BTreeMap::new(),
-            origins: Origins::default(),
-            hints: [0; HINTS],
-            polls: 0,
-            changes: 0,
             watch,
             only_block: launch.only_block,
-            is_interrupted: false,
-            is_trapped: false,
-            partial_barrier: None,
-            worked: 0,
-            yields: false,
             checks_races: launch.checks_races,
-            last_loop: None,
-            last_site: Site::default(),
+            ..Engine::new(code, &mut *memory, shape)
         };
         let ended = engine.run();
         let lines = LineIndex::new(self.module.source());

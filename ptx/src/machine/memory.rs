@@ -6,6 +6,7 @@
 //! further windows, which no documentation defines.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::ops::Range;
 
 use warpload::lane::LANES;
@@ -79,6 +80,21 @@ pub enum AllocationUse {
         /// The size in bytes.
         bytes: u64,
     },
+}
+
+impl fmt::Display for AllocationUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Argument(number) => write!(f, "argument {number}"),
+            Self::Variable(name) => write!(f, "`{name}`"),
+            Self::Parameters => f.write_str("the parameters"),
+            Self::Image => f.write_str("the image"),
+            Self::Shared => f.write_str("shared memory"),
+            Self::Local => f.write_str("local memory"),
+            Self::Heap { bytes: 1 } => f.write_str("1 byte from `malloc`"),
+            Self::Heap { bytes } => write!(f, "{bytes} bytes from `malloc`"),
+        }
+    }
 }
 
 /// The allocation nearest to an out-of-bounds address.

@@ -49,10 +49,12 @@ mod matrix;
 mod mbarrier;
 mod memory;
 mod number;
+mod observer;
 mod operations;
 mod printf;
 mod races;
 mod registers;
+mod report;
 mod stack;
 mod tensor;
 #[cfg(feature = "trace")]
@@ -63,17 +65,16 @@ mod written;
 
 pub use self::access::{AccessKind, LaneBytes};
 pub use self::code::Site;
-pub use self::fault::{
-    Assertion, KernelFault, KernelFaultKind, MbarrierFault, PrintfFault, StackLimit,
-    TensorLoadFault, UnknownBytes, UnknownCause,
-};
+pub use self::fault::{Assertion, MbarrierFault, PrintfFault, StackLimit, TensorLoadFault};
 pub use self::fill::{Fill, FillError};
-pub use self::launch::{
-    FaultTotal, Kernel, KernelError, KernelLaunch, KernelResult, LaunchCounts, LaunchWatch,
-    MemoryAccess, MemoryObserver, RegisterLanes, SkippedInstruction,
-};
+pub use self::launch::{Kernel, KernelError, KernelLaunch, RegisterLanes};
 pub use self::memory::{
     AllocationError, AllocationSide, AllocationUse, DeviceMemory, NearestAllocation, TooMuchMemory,
+};
+pub use self::observer::{LaunchCounts, LaunchWatch, MemoryAccess, MemoryObserver};
+pub use self::report::{
+    FaultTotal, KernelFault, KernelFaultKind, KernelResult, SkippedInstruction, UnknownBytes,
+    UnknownCause,
 };
 #[cfg(feature = "trace")]
 pub use self::trace::{AccessLine, AccessStatement, AccessStatements, LaunchTrace, traced_kernel};

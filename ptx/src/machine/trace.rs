@@ -6,7 +6,8 @@ use std::io::{self, Seek, Write};
 use std::sync::Arc;
 
 use super::access::AccessKind;
-use super::launch::{Kernel, KernelLaunch, MemoryAccess, MemoryObserver};
+use super::launch::{Kernel, KernelLaunch};
+use super::observer::{MemoryAccess, MemoryObserver};
 use super::written::{Place, Written, shortened};
 use crate::module::{Module, StatementId};
 use crate::syntax::StateSpace;
