@@ -2,7 +2,7 @@
 
 use super::code::{Atomic, Base, CopiedPart, Element, Mbarrier, MemoryKind, MemoryOp, Op};
 use super::engine::{Engine, HINTS, Stop};
-use super::fault::{FaultKind, MbarrierFault};
+use super::fault::{FaultKind, MbarrierFault, RawFaultKind};
 use super::mbarrier::State;
 use super::memory::{AddressedSpace, Found, Memories, Missing, UNKNOWN, UNWRITTEN, joined};
 use super::number::NumberType as T;
@@ -158,7 +158,7 @@ impl Access<'_, '_> {
         self.fault(lane, FaultKind::of_missing(missing, bytes), engine);
     }
 
-    fn fault(&self, lane: usize, kind: FaultKind, engine: &mut Engine<'_>) {
+    fn fault(&self, lane: usize, kind: RawFaultKind, engine: &mut Engine<'_>) {
         let (space, address) = (self.access.space, self.addresses[lane]);
         let address = engine.generic(space, address);
         engine.fault(kind, self.op, self.warp.number, lane as u32, address);
@@ -788,7 +788,10 @@ impl Access<'_, '_> {
             let flags = region.flags(offset..offset + 8);
             if let Some(origin) = engine.origins.of(flags) {
                 let what = "the mbarrier that this waits for";
-                return Err(Stop::Lanes(1 << lane, FaultKind::Unknown { what, origin }));
+                return Err(Stop::Lanes(
+                    1 << lane,
+                    FaultKind::UnknownValue { what, cause: origin },
+                ));
             }
         }
         Ok(())

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use super::access::{AccessKind, LaneBytes};
 use super::code::{Action, BarrierKind, BarrierOp, Code, Op, Preset, Site};
-use super::fault::FaultKind;
+use super::fault::{FaultKind, RawFaultKind};
 use super::log::FaultLog;
 use super::memory::{
     AddressedSpace, AllocationSide, AllocationUse, Bytes, DeviceMemory, MAX_LOCAL,
@@ -89,7 +89,7 @@ pub(super) const HINTS: usize = 16;
 #[derive(Clone, Debug)]
 pub(super) enum Stop {
     /// Lanes of the path end with a fault. The others execute the instruction again, which must not have had an effect yet.
-    Lanes(u32, FaultKind),
+    Lanes(u32, RawFaultKind),
     /// The launch ends, because it reached its limit on instructions, was interrupted, or a lane trapped.
     Launch(Site),
 }
@@ -97,7 +97,7 @@ pub(super) enum Stop {
 /// A fault, before its text and position are looked up.
 #[derive(Clone, Debug)]
 pub(super) struct RawFault {
-    pub(super) kind: FaultKind,
+    pub(super) kind: RawFaultKind,
     pub(super) site: Site,
     pub(super) block: [u32; 3],
     pub(super) warp: u32,
@@ -319,11 +319,18 @@ impl<'e> Engine<'e> {
         *self.skipped.entry(op.site).or_default() += 1;
     }
 
-    pub(super) fn fault(&mut self, kind: FaultKind, op: &Op, warp: u32, lane: u32, address: u64) {
+    pub(super) fn fault(
+        &mut self,
+        kind: RawFaultKind,
+        op: &Op,
+        warp: u32,
+        lane: u32,
+        address: u64,
+    ) {
         self.fault_at(kind, op.site, warp, lane, address);
     }
 
-    fn fault_at(&mut self, kind: FaultKind, site: Site, warp: u32, lane: u32, address: u64) {
+    fn fault_at(&mut self, kind: RawFaultKind, site: Site, warp: u32, lane: u32, address: u64) {
         let freed = match kind {
             FaultKind::OutOfBounds => self.memory.freed_around(address),
             _ => None,

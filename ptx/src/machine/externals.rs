@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use super::code::{CallOp, Op, Passed};
 use super::engine::Engine;
-use super::fault::{Assertion, FaultKind, PrintfFault};
+use super::fault::{Assertion, FaultKind, PrintfFault, RawFaultKind};
 use super::memory::{AddressedSpace, AllocationUse, FreeError, UNKNOWN, UNWRITTEN};
 use super::printf::{Amount, Conversion, Piece, Printed, Wanted, pieces};
 use super::registers::Origin;
@@ -119,7 +119,7 @@ struct Caller<'a, 'w, 'e> {
 }
 
 impl Caller<'_, '_, '_> {
-    fn fault(&mut self, kind: FaultKind, lane: usize, address: u64) {
+    fn fault(&mut self, kind: RawFaultKind, lane: usize, address: u64) {
         self.engine.fault(kind, self.op, self.warp.number, lane as u32, address);
     }
 
@@ -152,7 +152,7 @@ impl Caller<'_, '_, '_> {
         let value = self.argument(number, lane);
         if let Err(origin) = value {
             let kind = match origin {
-                Some(origin) => FaultKind::Unknown { what, origin },
+                Some(origin) => FaultKind::UnknownValue { what, cause: origin },
                 None => FaultKind::Uninitialized,
             };
             let address = self.argument_address(number);

@@ -7,27 +7,72 @@ use super::memory::Missing;
 use super::registers::Origin;
 use crate::tensor::TensorFault;
 
-/// The kind of a fault, before its text is looked up.
-#[derive(Clone, Debug)]
-pub(super) enum FaultKind {
+/// What went wrong at an instruction: `S` is how another instruction is known, `C` why a value is unknown. The machine
+/// has sites and origins, reports have lines and texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FaultKind<S, C> {
+    /// An access outside all allocations. Loads return 0, and stores are dropped.
     OutOfBounds,
-    Misaligned { bytes: u32 },
+    /// An address that is not a multiple of the access size. Loads return 0, and stores are dropped.
+    Misaligned {
+        /// The size of the access in bytes.
+        bytes: u32,
+    },
+    /// A load of uninitialized shared or local memory.
     Uninitialized,
+    /// A store to constant memory or to a parameter of the kernel. It is dropped.
     ReadOnly,
+    /// An operation on an mbarrier whose effect is undefined. It is dropped, and its result is unknown.
     Mbarrier(MbarrierFault),
-    Race { other: Site, thread: [u32; 3], is_copying: bool },
+    /// A data race in shared memory: two threads access the same bytes, at least one writes, and nothing orders the two.
+    /// Or a thread reads bytes that `cp.async` may still copy.
+    Race {
+        /// The other access.
+        other: S,
+        /// The thread of the other access.
+        thread: [u32; 3],
+        /// Whether the other access is a `cp.async` that its thread has not waited for. It may be the same thread.
+        is_copying: bool,
+    },
+    /// A `trap` instruction. It ends the launch.
     Trap,
+    /// A deadlock: threads wait at a barrier, and others wait elsewhere.
     BarrierDivergence,
-    StackOverflow(StackLimit),
+    /// A call exceeds a limit on the stack.
+    StackOverflow {
+        /// The limit.
+        limit: StackLimit,
+    },
+    /// An index of `brx.idx` beyond its list of targets.
     BranchIndex,
-    NoFunction { address: u64 },
-    Tensor(TensorLoadFault),
+    /// An indirect call to an address that is not a function's.
+    NoFunction {
+        /// The address.
+        address: u64,
+    },
+    /// A load of Tensor Memory that cannot be executed. Its registers are unchanged.
+    TensorMemory(TensorLoadFault),
+    /// A failed assertion, a call of `__assertfail`. It ends the thread.
     Assertion(Box<Assertion>),
+    /// A call of `vprintf` with a format, a buffer or a text that is wrong or not known.
     Printf(Box<PrintfFault>),
-    UseAfterFree { bytes: u64 },
+    /// An access to memory of `malloc` that is free again.
+    UseAfterFree {
+        /// The size that was allocated there.
+        bytes: u64,
+    },
+    /// A second `free` of the same memory.
     DoubleFree,
+    /// A `free` of an address that `malloc` did not return.
     InvalidFree,
-    Unknown { what: &'static str, origin: Origin },
+    /// An instruction needs a value that is unknown. The lane ends.
+    UnknownValue {
+        /// The role of the value: "an address".
+        what: &'static str,
+        /// The reason why it is unknown.
+        cause: C,
+    },
 }
 
 /// The reason why a load of Tensor Memory cannot be executed.
@@ -156,7 +201,71 @@ pub enum MbarrierFault {
     Completes,
 }
 
-impl FaultKind {
+/// A fault as the machine knows it.
+pub(super) type RawFaultKind = FaultKind<Site, Origin>;
+
+impl<S, C> FaultKind<S, C> {
+    /// Returns the name of the kind, one word.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::OutOfBounds => "out_of_bounds",
+            Self::Misaligned { .. } => "misaligned",
+            Self::Uninitialized => "uninitialized",
+            Self::ReadOnly => "read_only",
+            Self::Mbarrier(_) => "mbarrier",
+            Self::Race { .. } => "race",
+            Self::Trap => "trap",
+            Self::BarrierDivergence => "barrier_divergence",
+            Self::StackOverflow { .. } => "stack_overflow",
+            Self::BranchIndex => "branch_index",
+            Self::NoFunction { .. } => "no_function",
+            Self::TensorMemory(_) => "tensor_memory",
+            Self::Assertion(_) => "assertion",
+            Self::Printf(_) => "printf",
+            Self::UseAfterFree { .. } => "use_after_free",
+            Self::DoubleFree => "double_free",
+            Self::InvalidFree => "invalid_free",
+            Self::UnknownValue { .. } => "unknown_value",
+        }
+    }
+
+    /// The same fault with what `site` and `cause` make of its parts, by means of `with`.
+    pub(super) fn map<W, L, T>(
+        self,
+        with: &mut W,
+        site: impl FnOnce(&mut W, S) -> L,
+        cause: impl FnOnce(&mut W, C) -> T,
+    ) -> FaultKind<L, T> {
+        use FaultKind as F;
+        match self {
+            Self::Race { other, thread, is_copying } => {
+                F::Race { other: site(with, other), thread, is_copying }
+            }
+            Self::UnknownValue { what, cause: of } => {
+                F::UnknownValue { what, cause: cause(with, of) }
+            }
+            Self::OutOfBounds => F::OutOfBounds,
+            Self::Misaligned { bytes } => F::Misaligned { bytes },
+            Self::Uninitialized => F::Uninitialized,
+            Self::ReadOnly => F::ReadOnly,
+            Self::Mbarrier(fault) => F::Mbarrier(fault),
+            Self::Trap => F::Trap,
+            Self::BarrierDivergence => F::BarrierDivergence,
+            Self::StackOverflow { limit } => F::StackOverflow { limit },
+            Self::BranchIndex => F::BranchIndex,
+            Self::NoFunction { address } => F::NoFunction { address },
+            Self::TensorMemory(fault) => F::TensorMemory(fault),
+            Self::Assertion(assertion) => F::Assertion(assertion),
+            Self::Printf(fault) => F::Printf(fault),
+            Self::UseAfterFree { bytes } => F::UseAfterFree { bytes },
+            Self::DoubleFree => F::DoubleFree,
+            Self::InvalidFree => F::InvalidFree,
+        }
+    }
+}
+
+impl RawFaultKind {
     /// The fault of an access of `bytes` bytes without a location.
     pub(super) fn of_missing(missing: Missing, bytes: u32) -> Self {
         match missing {

@@ -7,7 +7,6 @@ use super::compile::{
     Surroundings, Windows, compile, function_address, shared_by, shared_variables,
 };
 use super::engine::{Engine, RawFault, Shape};
-use super::fault::{Assertion, FaultKind, PrintfFault};
 use super::log::Total;
 use super::memory::{
     AddressedSpace, AllocationError, AllocationUse, DeviceMemory, MAX_ALIGNMENT, Protection,
@@ -806,34 +805,8 @@ impl<'m> Kernel<'m> {
     fn fault(&self, raw: &RawFault, engine: &Engine<'_>, shown: &mut Shown<'_>) -> KernelFault {
         let RawFault { site, block, lane, address, .. } = *raw;
         let statement = StatementId(site.0);
-        let kind = match &raw.kind {
-            FaultKind::OutOfBounds => KernelFaultKind::OutOfBounds,
-            FaultKind::Misaligned { bytes } => KernelFaultKind::Misaligned { bytes: *bytes },
-            FaultKind::Uninitialized => KernelFaultKind::Uninitialized,
-            FaultKind::ReadOnly => KernelFaultKind::ReadOnly,
-            FaultKind::Mbarrier(fault) => KernelFaultKind::Mbarrier(*fault),
-            FaultKind::Race { other, thread, is_copying } => KernelFaultKind::Race {
-                other: shown.place(StatementId(other.0)).line,
-                thread: *thread,
-                is_copying: *is_copying,
-            },
-            FaultKind::Trap => KernelFaultKind::Trap,
-            FaultKind::BarrierDivergence => KernelFaultKind::BarrierDivergence,
-            FaultKind::StackOverflow(limit) => KernelFaultKind::StackOverflow { limit: *limit },
-            FaultKind::BranchIndex => KernelFaultKind::BranchIndex,
-            FaultKind::NoFunction { address } => KernelFaultKind::NoFunction { address: *address },
-            FaultKind::Tensor(fault) => KernelFaultKind::TensorMemory(*fault),
-            FaultKind::Assertion(assertion) => {
-                KernelFaultKind::Assertion(Assertion::clone(assertion))
-            }
-            FaultKind::Printf(fault) => KernelFaultKind::Printf(PrintfFault::clone(fault)),
-            FaultKind::UseAfterFree { bytes } => KernelFaultKind::UseAfterFree { bytes: *bytes },
-            FaultKind::DoubleFree => KernelFaultKind::DoubleFree,
-            FaultKind::InvalidFree => KernelFaultKind::InvalidFree,
-            FaultKind::Unknown { what, origin } => {
-                KernelFaultKind::UnknownValue { what, cause: cause(*origin, shown) }
-            }
-        };
+        let line = |shown: &mut Shown<'_>, other: Site| shown.place(StatementId(other.0)).line;
+        let kind = raw.kind.clone().map(shown, line, |shown, origin| cause(origin, shown));
         let is_of_place = matches!(kind, KernelFaultKind::OutOfBounds | KernelFaultKind::ReadOnly);
         let nearest = if is_of_place { engine.nearest(address) } else { None };
         let nearest_name = match nearest.as_ref().map(|nearest| &nearest.purpose) {

@@ -5,7 +5,7 @@ use std::mem::{Discriminant, discriminant};
 
 use super::code::Site;
 use super::engine::RawFault;
-use super::fault::FaultKind;
+use super::fault::RawFaultKind;
 
 /// The most faults of one kind at one instruction that are recorded, so that those of one instruction do not hide the
 /// others.
@@ -18,7 +18,7 @@ const MAX_RECORDED: usize = 10_000;
 #[derive(Debug, Default)]
 pub(super) struct FaultLog {
     pub(super) recorded: Vec<RawFault>,
-    totals: HashMap<(Site, Discriminant<FaultKind>), Total>,
+    totals: HashMap<(Site, Discriminant<RawFaultKind>), Total>,
     pub(super) count: u64,
 }
 

@@ -65,7 +65,9 @@ mod written;
 
 pub use self::access::{AccessKind, LaneBytes};
 pub use self::code::Site;
-pub use self::fault::{Assertion, MbarrierFault, PrintfFault, StackLimit, TensorLoadFault};
+pub use self::fault::{
+    Assertion, FaultKind, MbarrierFault, PrintfFault, StackLimit, TensorLoadFault,
+};
 pub use self::fill::{Fill, FillError};
 pub use self::launch::{Kernel, KernelError, KernelLaunch, RegisterLanes};
 pub use self::memory::{

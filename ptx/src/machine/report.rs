@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::fault::{Assertion, MbarrierFault, PrintfFault, StackLimit, TensorLoadFault};
+use super::fault::FaultKind;
 use super::memory::{AllocationSide, AllocationUse, NearestAllocation};
 use super::observer::{LaunchCounts, counted};
 use crate::module::StatementId;
@@ -144,72 +144,8 @@ impl KernelResult {
     }
 }
 
-/// The kind of a [`KernelFault`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum KernelFaultKind {
-    /// An access outside all allocations. Loads return 0, and stores are dropped.
-    OutOfBounds,
-    /// An address that is not a multiple of the access size. Loads return 0, and stores are dropped.
-    Misaligned {
-        /// The size of the access in bytes.
-        bytes: u32,
-    },
-    /// A load of uninitialized shared or local memory.
-    Uninitialized,
-    /// A store to constant memory or to a parameter of the kernel. It is dropped.
-    ReadOnly,
-    /// An operation on an mbarrier whose effect is undefined. It is dropped, and its result is unknown.
-    Mbarrier(MbarrierFault),
-    /// A data race in shared memory: two threads access the same bytes, at least one writes, and nothing orders the two.
-    /// Or a thread reads bytes that `cp.async` may still copy.
-    Race {
-        /// The line of the other access.
-        other: u32,
-        /// The thread of the other access.
-        thread: [u32; 3],
-        /// Whether the other access is a `cp.async` that its thread has not waited for. It may be the same thread.
-        is_copying: bool,
-    },
-    /// A `trap` instruction. It ends the launch.
-    Trap,
-    /// A deadlock: threads wait at a barrier, and others wait elsewhere.
-    BarrierDivergence,
-    /// A call exceeds a limit on the stack.
-    StackOverflow {
-        /// The limit.
-        limit: StackLimit,
-    },
-    /// An index of `brx.idx` beyond its list of targets.
-    BranchIndex,
-    /// An indirect call to an address that is not a function's.
-    NoFunction {
-        /// The address.
-        address: u64,
-    },
-    /// A load of Tensor Memory that cannot be executed. Its registers are unchanged.
-    TensorMemory(TensorLoadFault),
-    /// A failed assertion, a call of `__assertfail`. It ends the thread.
-    Assertion(Assertion),
-    /// A call of `vprintf` with a format, a buffer or a text that is wrong or not known.
-    Printf(PrintfFault),
-    /// An access to memory of `malloc` that is free again.
-    UseAfterFree {
-        /// The size that was allocated there.
-        bytes: u64,
-    },
-    /// A second `free` of the same memory.
-    DoubleFree,
-    /// A `free` of an address that `malloc` did not return.
-    InvalidFree,
-    /// An instruction needs a value that is unknown. The lane ends.
-    UnknownValue {
-        /// The role of the value: "an address".
-        what: &'static str,
-        /// The reason why it is unknown.
-        cause: UnknownCause,
-    },
-}
+/// The kind of a [`KernelFault`]. Another instruction is known by its line, from 1.
+pub type KernelFaultKind = FaultKind<u32, UnknownCause>;
 
 /// The reason why a value, or a byte of memory, is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -292,33 +228,6 @@ pub struct UnknownBytes {
     pub first: u64,
     /// The reason why the first one is unknown.
     pub cause: UnknownCause,
-}
-
-impl KernelFaultKind {
-    /// Returns the name of the kind, one word.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::OutOfBounds => "out_of_bounds",
-            Self::Misaligned { .. } => "misaligned",
-            Self::Uninitialized => "uninitialized",
-            Self::ReadOnly => "read_only",
-            Self::Mbarrier(_) => "mbarrier",
-            Self::Race { .. } => "race",
-            Self::Trap => "trap",
-            Self::BarrierDivergence => "barrier_divergence",
-            Self::StackOverflow { .. } => "stack_overflow",
-            Self::BranchIndex => "branch_index",
-            Self::NoFunction { .. } => "no_function",
-            Self::TensorMemory(_) => "tensor_memory",
-            Self::Assertion(_) => "assertion",
-            Self::Printf(_) => "printf",
-            Self::UseAfterFree { .. } => "use_after_free",
-            Self::DoubleFree => "double_free",
-            Self::InvalidFree => "invalid_free",
-            Self::UnknownValue { .. } => "unknown_value",
-        }
-    }
 }
 
 /// A fault during a launch. Execution continues, except for the lanes that cannot.

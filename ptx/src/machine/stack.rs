@@ -77,7 +77,7 @@ pub(super) fn execute(
 }
 
 fn overflow(lanes: u32, limit: StackLimit) -> Stop {
-    Stop::Lanes(lanes, FaultKind::StackOverflow(limit))
+    Stop::Lanes(lanes, FaultKind::StackOverflow { limit })
 }
 
 fn read(registers: &Registers, op: &Op, stack: StackOp) -> [u64; LANES] {

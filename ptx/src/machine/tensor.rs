@@ -74,7 +74,7 @@ pub(super) fn execute(
         done.map_err(TensorLoadFault::Refused)
     };
     if let Err(fault) = done {
-        engine.fault(FaultKind::Tensor(fault), op, warp.number, exec.trailing_zeros(), 0);
+        engine.fault(FaultKind::TensorMemory(fault), op, warp.number, exec.trailing_zeros(), 0);
         return Ok(());
     }
     let reduced = load.reduced.iter().zip(loaded.reduced());

@@ -13,7 +13,7 @@ use super::compile::RESERVED_SHARED;
 use super::engine::{BARRIERS, Engine, Stop};
 use super::exchange;
 use super::externals;
-use super::fault::{FaultKind, StackLimit};
+use super::fault::{FaultKind, RawFaultKind, StackLimit};
 use super::matrix;
 use super::memory::{LocalMemory, UNWRITTEN};
 use super::races::RaceCheck;
@@ -171,7 +171,7 @@ impl Warp {
         lanes: u32,
         caller: Option<(Pc, usize)>,
     ) -> Result<usize, Stop> {
-        let overflow = |limit| Stop::Lanes(lanes, FaultKind::StackOverflow(limit));
+        let overflow = |limit| Stop::Lanes(lanes, FaultKind::StackOverflow { limit });
         let depth = caller.map_or(0, |(_, frame)| self.frames[frame].depth + 1);
         if depth > MAX_DEPTH {
             return Err(overflow(StackLimit::Calls));
@@ -356,7 +356,14 @@ impl Warp {
     }
 
     /// Ends lanes of a frame with a fault.
-    fn end(&mut self, lost: u32, frame: usize, kind: &FaultKind, op: &Op, engine: &mut Engine<'_>) {
+    fn end(
+        &mut self,
+        lost: u32,
+        frame: usize,
+        kind: &RawFaultKind,
+        op: &Op,
+        engine: &mut Engine<'_>,
+    ) {
         for lane in lanes(lost) {
             engine.fault(kind.clone(), op, self.number, lane as u32, 0);
         }
@@ -401,7 +408,7 @@ impl Warp {
     /// The fault of a needed value that is unknown, which ends the lanes that need it.
     pub(super) fn unknown(&self, path: &Path, slot: Slot, lanes: u32, what: &'static str) -> Stop {
         let origin = self.frames[path.frame].registers.origin(slot);
-        Stop::Lanes(lanes, FaultKind::Unknown { what, origin })
+        Stop::Lanes(lanes, FaultKind::UnknownValue { what, cause: origin })
     }
 
     /// Checks a value that an instruction needs.

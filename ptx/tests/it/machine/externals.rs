@@ -190,7 +190,9 @@ fn a_result_keeps_one_mebibyte_of_text() {
 #[test]
 fn wrong_formats_are_faults_and_never_garbage() {
     let conversion = |text: &str| {
-        vec![KernelFaultKind::Printf(PrintfFault::Conversion { conversion: text.to_owned() })]
+        vec![KernelFaultKind::Printf(
+            PrintfFault::Conversion { conversion: text.to_owned() }.into(),
+        )]
     };
     let one = "st.local.u32 [buffer], 5;";
     assert_eq!(misprinted("a%db%nc%d\n", 16, one), (conversion("%n"), "a5b".to_owned()));
@@ -204,13 +206,13 @@ fn wrong_formats_are_faults_and_never_garbage() {
     // More conversions than values: the buffer ends, although other local memory follows it.
     let (kinds, text) = misprinted("%d %d %f\n", 8, "st.local.v2.u32 [buffer], {1, 2};");
     let lack = PrintfFault::NoValue { conversion: "%f".to_owned(), bytes: 8 };
-    assert_eq!((kinds, &text[..]), (vec![KernelFaultKind::Printf(lack)], "1 2 "));
+    assert_eq!((kinds, &text[..]), (vec![KernelFaultKind::Printf(lack.into())], "1 2 "));
     // A value that nothing has written.
     let (kinds, text) = misprinted("%d %d!\n", 8, one);
     let unknown = PrintfFault::UnknownValue { conversion: "%d".to_owned() };
     assert_eq!(
         (kinds, &text[..]),
-        (vec![KernelFaultKind::Printf(unknown.clone())], "5 <not known>!\n")
+        (vec![KernelFaultKind::Printf(unknown.clone().into())], "5 <not known>!\n")
     );
     // A value that an instruction which is not executed should have made, without the check.
     let (kinds, text) = misprinted(
@@ -219,11 +221,14 @@ fn wrong_formats_are_faults_and_never_garbage() {
         "tex.1d.v4.u32.s32 {%r1, %r2, %r3, %r4}, [%rd5, {%r6}];
         st.local.u32 [buffer], %r1;",
     );
-    assert_eq!((kinds, &text[..]), (vec![KernelFaultKind::Printf(unknown)], "<not known>!\n"));
+    assert_eq!(
+        (kinds, &text[..]),
+        (vec![KernelFaultKind::Printf(unknown.into())], "<not known>!\n")
+    );
     // A text at a wrong address.
     let (kinds, text) = misprinted("%s!\n", 8, "st.local.u64 [buffer], 64;");
     let lack = PrintfFault::NoText { conversion: "%s".to_owned() };
-    assert_eq!((kinds, &text[..]), (vec![KernelFaultKind::Printf(lack)], "<not known>!\n"));
+    assert_eq!((kinds, &text[..]), (vec![KernelFaultKind::Printf(lack.into())], "<not known>!\n"));
     // A null buffer, and a format outside memory, with the address in the message.
     let call = |format: &str, buffer: &str| {
         let body = format!(
@@ -336,7 +341,7 @@ fn an_assertion_ends_its_thread_and_names_its_text() {
         line: Some(3),
         function: Some("void k(int *)".to_owned()),
     };
-    assert_eq!(fault.kind, KernelFaultKind::Assertion(assertion));
+    assert_eq!(fault.kind, KernelFaultKind::Assertion(assertion.into()));
     assert_eq!((fault.thread, fault.kind.name()), ([2, 0, 0], "assertion"));
     assert_eq!(
         fault.to_string(),
