@@ -3,7 +3,10 @@
 //! Products are exact, and summed in ascending k in the accumulator's type. Hardware's order of summation is
 //! undocumented, so its results can differ in the last bits. [PTX ISA, "Warp Level Matrix Instructions"]
 
-use std::ops::Range;
+use std::iter::repeat_n;
+use std::ops::{BitOr, Range};
+
+use half::f16;
 
 use super::access::{AccessKind, LaneBytes, changed, find_addresses, parts, truncate};
 use super::code::{Element, MemoryKind, MemoryOp, Op};
@@ -14,13 +17,19 @@ use super::float::{self, Direction, FloatOp, Modes};
 use super::memory::{Found, Missing, UNKNOWN, UNWRITTEN, joined};
 use super::number::NumberType as T;
 use super::races::{FragmentKind, Performer, SharedAccess, Strength};
-use super::registers::{Origin, Registers, Slot};
+use super::registers::{Lane, Origin, Registers, Slot};
 use super::warp::{Path, Warp, lanes};
 use crate::syntax::load::{Keyword, Opcode, Operand, PtxInstruction, QualifierKind};
 use warpload::lane::LANES;
 
 /// The most elements of a matrix: 16 rows of 256 bits.
 const MAX_ELEMENTS: usize = 4096;
+
+/// The place of lanes without elements: not in the matrix.
+const NOWHERE: u16 = u16::MAX;
+
+/// The most products of integers in a sum: f32 holds the sums of so many products of eight bits.
+const MAX_INTEGERS: usize = 256;
 
 /// A matrix instruction.
 #[derive(Clone, Debug)]
@@ -129,11 +138,15 @@ pub(super) struct Fragment {
     scalar: T,
     /// The number of elements in a register.
     packed: usize,
-    layout: Layout,
     rows: usize,
     columns: usize,
     /// The lanes that hold elements.
     lanes: u32,
+    /// The place, counted row by row, of each lane's first element.
+    of_lane: [u16; LANES],
+    /// How far behind it a lane's elements are, in the order of registers: the same in all lanes of
+    /// each layout.
+    of_part: Box<[u16]>,
     /// Fragments of the same kind are distributed alike.
     kind: FragmentKind,
 }
@@ -156,6 +169,45 @@ enum Layout {
     Linear,
 }
 
+impl Layout {
+    /// The place, counted row by row, of an element of a lane.
+    fn place(
+        self,
+        lane: usize,
+        element: usize,
+        (packed, of_lane): (usize, usize),
+        (rows, columns): (usize, usize),
+    ) -> usize {
+        let (group, thread) = (lane / 4, lane % 4);
+        let (register, part) = (element / packed, element % packed);
+        let (row, column) = match self {
+            Self::Operand { is_left: true } => {
+                let blocks = (rows / 8).max(1);
+                let row = group + 8 * (register % blocks);
+                (row, thread * packed + register / blocks * 4 * packed + part)
+            }
+            Self::Operand { is_left: false } => {
+                (thread * packed + register * 4 * packed + part, group)
+            }
+            Self::Accumulator => (group + 8 * (element / 2), thread * 2 + element % 2),
+            Self::Quads { is_left, is_along_k } => {
+                let below = if lane < 16 { 0 } else { 4 };
+                let (outer, inner) = match is_along_k {
+                    _ if packed == 1 => (
+                        (thread & 1) + (element & 2) + below,
+                        (element & 4) + (thread & 2) + (element & 1),
+                    ),
+                    true => (thread + below, element),
+                    false => (element + below, thread),
+                };
+                if is_left { (outer, inner) } else { (inner, outer) }
+            }
+            Self::Linear => (0, (lane * of_lane + element) % (rows * columns)),
+        };
+        row * columns + column
+    }
+}
+
 impl Fragment {
     fn new(
         elements: &[Option<Element>],
@@ -169,97 +221,81 @@ impl Fragment {
         let (rows, columns) = size;
         let is_sane = (1..=MAX_ELEMENTS).contains(&(rows * columns))
             && (scalar.bits() <= 32 || scalar == T::F64);
-        // Other sizes would have elements outside the matrix.
         let lanes_of_one = if let Layout::Quads { .. } = layout { 8 } else { LANES };
-        let is_whole = elements.len() * packed * lanes_of_one == rows * columns;
-        let is_sane = is_sane && (is_whole || matches!(layout, Layout::Linear));
+        let count = elements.len() * packed;
+        let is_whole = count * lanes_of_one == rows * columns;
+        if !is_sane || !is_whole && !matches!(layout, Layout::Linear) {
+            return None;
+        }
+        let place = |lane, element| layout.place(lane, element, (packed, count), size) as u16;
+        let of_lane = std::array::from_fn(|lane| place(lane, 0));
+        let of_part: Box<[u16]> = (0..count).map(|element| place(0, element)).collect();
+        // Other sizes would have elements outside the matrix.
+        let last = of_lane.iter().max()? + of_part.iter().max()?;
         let (lanes, kind) = (u32::MAX, FragmentKind::Accumulator);
-        is_sane.then_some(Self {
+        (usize::from(last) < rows * columns).then_some(Self {
             slots: slots?,
             scalar,
             packed,
-            layout,
             rows,
             columns,
             lanes,
+            of_lane,
+            of_part,
             kind,
         })
     }
 
-    /// The row and column of an element.
-    fn place(&self, lane: usize, register: usize, part: usize) -> (usize, usize) {
-        let (group, thread) = (lane / 4, lane % 4);
-        match self.layout {
-            Layout::Operand { is_left: true } => {
-                let blocks = (self.rows / 8).max(1);
-                let row = group + 8 * (register % blocks);
-                (row, thread * self.packed + register / blocks * 4 * self.packed + part)
-            }
-            Layout::Operand { is_left: false } => {
-                (thread * self.packed + register * 4 * self.packed + part, group)
-            }
-            Layout::Accumulator => {
-                let element = register * self.packed + part;
-                (group + 8 * (element / 2), thread * 2 + element % 2)
-            }
-            Layout::Quads { is_left, is_along_k } => {
-                let element = register * self.packed + part;
-                let below = if lane < 16 { 0 } else { 4 };
-                if self.packed == 1 {
-                    let row = (thread & 1) + (element & 2);
-                    return (row + below, (element & 4) + (thread & 2) + (element & 1));
+    /// The elements row by row. `convert` gets a lane's register, and the number of bits below the element.
+    fn read<L: Lane, V: Copy + Default>(
+        &self,
+        registers: &Registers,
+        convert: impl Fn(L, u32) -> V,
+    ) -> Vec<V> {
+        let mut values: Vec<V> = repeat_n(V::default(), self.rows * self.columns).collect();
+        for (slot, firsts) in self.slots.iter().zip(self.of_part.chunks_exact(self.packed)) {
+            let row = registers.get::<L>(*slot);
+            for (first, shift) in firsts.iter().zip((0..).step_by(32 / self.packed)) {
+                // Converted in vectors, and then moved in small chunks, which the compiler unrolls.
+                let mut converted = [V::default(); LANES];
+                for lane in 0..LANES {
+                    converted[lane] = convert(row[lane], shift);
                 }
-                let (outer, inner) = match is_along_k {
-                    true => (thread + below, element),
-                    false => (element + below, thread),
-                };
-                if is_left { (outer, inner) } else { (inner, outer) }
-            }
-            Layout::Linear => {
-                let of_lane = self.slots.len() * self.packed;
-                let element = lane * of_lane + register * self.packed + part;
-                let element = element % (self.rows * self.columns);
-                (element / self.columns, element % self.columns)
-            }
-        }
-    }
-
-    /// Calls `visit` with the row, column and bits of every element.
-    fn each(&self, registers: &Registers, mut visit: impl FnMut(usize, usize, u64)) {
-        let mask = u64::MAX >> (64 - self.scalar.bits());
-        for (register, slot) in self.slots.iter().enumerate() {
-            for lane in lanes(self.lanes) {
-                if self.scalar == T::F64 {
-                    let (row, column) = self.place(lane, register, 0);
-                    visit(row, column, registers.get::<u64>(*slot)[lane]);
-                    continue;
-                }
-                let bits = u64::from(registers.get::<u32>(*slot)[lane]);
-                for part in 0..self.packed {
-                    let (row, column) = self.place(lane, register, part);
-                    let shift = part as u32 * self.scalar.bits();
-                    visit(row, column, bits >> shift & mask);
+                let chunks = self.of_lane.as_chunks::<4>().0.iter();
+                for (places, converted) in chunks.zip(converted.as_chunks::<4>().0) {
+                    for (place, converted) in places.iter().zip(converted) {
+                        let place = usize::from(*place) + usize::from(*first);
+                        if let Some(value) = values.get_mut(place) {
+                            *value = *converted;
+                        }
+                    }
                 }
             }
         }
+        values
     }
 
-    /// Writes every element: `element` returns the bits for a row and column.
-    fn fill(&self, registers: &mut Registers, element: impl Fn(usize, usize) -> u64) {
-        for (register, slot) in self.slots.iter().enumerate() {
-            for lane in lanes(self.lanes) {
-                let (row, column) = self.place(lane, register, 0);
-                if self.scalar == T::F64 {
-                    registers.set_lane(*slot, 2, lane, element(row, column).into());
-                    continue;
+    /// Writes the elements. `pack` returns the bits of a register for one, and gets the number of bits below it.
+    fn write<L: Lane + BitOr<Output = L>, V: Copy>(
+        &self,
+        registers: &mut Registers,
+        values: &[V],
+        pack: impl Fn(V, u32) -> L,
+    ) {
+        for (slot, firsts) in self.slots.iter().zip(self.of_part.chunks_exact(self.packed)) {
+            let mut row = [L::ENDS[0]; LANES];
+            for (first, shift) in firsts.iter().zip((0..).step_by(32 / self.packed)) {
+                let chunks = self.of_lane.as_chunks::<4>().0.iter();
+                for (places, row) in chunks.zip(row.as_chunks_mut::<4>().0) {
+                    for (place, bits) in places.iter().zip(row) {
+                        let place = usize::from(*place) + usize::from(*first);
+                        if let Some(value) = values.get(place) {
+                            *bits = *bits | pack(*value, shift);
+                        }
+                    }
                 }
-                let mut bits = 0;
-                for part in 0..self.packed {
-                    let (row, column) = self.place(lane, register, part);
-                    bits |= element(row, column) << (part as u32 * self.scalar.bits());
-                }
-                registers.set_lane(*slot, 1, lane, bits.into());
             }
+            registers.put(*slot, &row, self.lanes);
         }
     }
 
@@ -267,42 +303,54 @@ impl Fragment {
         self.slots.iter().copied().find(|slot| registers.unknown(*slot) != 0)
     }
 
-    /// The elements as floats, row by row.
+    /// The bits of the elements, row by row.
+    fn bits(&self, registers: &Registers) -> Vec<u64> {
+        if self.scalar == T::F64 {
+            return self.read(registers, |bits: u64, _| bits);
+        }
+        let mask = u32::MAX >> (32 - 32 / self.packed);
+        self.read(registers, |bits: u32, shift| u64::from(bits >> shift & mask))
+    }
+
+    fn set_bits(&self, registers: &mut Registers, values: &[u64]) {
+        match self.scalar {
+            T::F64 => self.write(registers, values, |bits, _| bits),
+            _ => self.write(registers, values, |bits, shift| (bits as u32) << shift),
+        }
+    }
+
+    /// The elements as floats, row by row. They hold the integers of all factors.
     fn floats(&self, registers: &Registers) -> Vec<f32> {
-        let mut values = vec![0.0; self.rows * self.columns];
-        self.each(registers, |row, column, bits| {
-            if let Some(value) = values.get_mut(row * self.columns + column) {
-                *value = float::value(bits as u32, self.scalar) as f32;
-            }
-        });
-        values
+        let unused = 32 - 32 / self.packed as u32;
+        match self.scalar {
+            T::F16 => self.read(registers, |bits: u32, shift| half(bits >> shift)),
+            T::E5m2 => self.read(registers, |bits: u32, shift| half(bits >> shift << 8)),
+            T::E4m3 => self.read(registers, |bits: u32, shift| {
+                let (sign, magnitude) = (bits >> shift & 0x80, bits >> shift & 0x7f);
+                let value = half(sign << 8 | magnitude << 7) * 256.0;
+                if magnitude == 0x7f { f32::NAN } else { value }
+            }),
+            T::Bf16 => self.read(registers, |bits: u32, shift| f32::from_bits(bits >> shift << 16)),
+            T::Tf32 => self.read(registers, |bits: u32, _| f32::from_bits(bits & !0x1fff)),
+            T::F32 => self.read(registers, |bits: u32, _| f32::from_bits(bits)),
+            T::S4 | T::S8 => self.read(registers, |bits: u32, shift| {
+                ((bits << (unused - shift)) as i32 >> unused) as f32
+            }),
+            _ => self.read(registers, |bits: u32, shift| {
+                (bits << (unused - shift) >> unused) as i32 as f32
+            }),
+        }
     }
+}
 
-    fn doubles(&self, registers: &Registers) -> Vec<f64> {
-        let mut values = vec![0.0; self.rows * self.columns];
-        self.each(registers, |row, column, bits| {
-            if let Some(value) = values.get_mut(row * self.columns + column) {
-                *value = f64::from_bits(bits);
-            }
-        });
-        values
-    }
-
-    fn integers(&self, registers: &Registers) -> Vec<i64> {
-        let unused = 64 - self.scalar.bits();
-        let mut values = vec![0; self.rows * self.columns];
-        self.each(registers, |row, column, bits| {
-            if let Some(value) = values.get_mut(row * self.columns + column) {
-                let high = bits << unused;
-                *value = if self.scalar.is_signed() {
-                    high as i64 >> unused
-                } else {
-                    (high >> unused) as i64
-                };
-            }
-        });
-        values
-    }
+/// The value of the f16 in the lower half. Any NaN is as good as another here. Without branches, for
+/// vectors.
+fn half(bits: u32) -> f32 {
+    const SCALE: f32 = f32::from_bits((127 + 127 - 15) << 23);
+    let magnitude = (bits & 0x7fff) << 13;
+    let finite = (f32::from_bits(magnitude) * SCALE).to_bits();
+    let value = if magnitude < 0x7c00 << 13 { finite } else { magnitude | 0xff << 23 };
+    f32::from_bits(value | (bits & 0x8000) << 16)
 }
 
 /// Decodes a matrix instruction; `None` if it is unsupported.
@@ -366,15 +414,18 @@ fn multiply<'m>(
         _ => return None,
     };
     let [of_d, of_a, of_b, of_c] = types;
-    let is_known = |scalar| matches!(scalar, T::F16 | T::F32 | T::F64 | T::S32);
-    let is_factor = |scalar| {
-        use T::{B1, Bf16, E4m3, E5m2, F16, F64, S4, S8, Tf32, U4, U8};
-        matches!(scalar, F16 | Bf16 | Tf32 | F64 | E4m3 | E5m2 | S8 | U8 | S4 | U4 | B1)
+    use T::{B1, Bf16, E4m3, E5m2, F16, F32, F64, S4, S8, S32, Tf32, U4, U8};
+    let is_known = match (of_d, of_c) {
+        (F16, F16 | F32) => [of_a, of_b].iter().all(|of| matches!(of, F16 | E4m3 | E5m2)),
+        (F32, F16 | F32) if matches!(of_a, Bf16 | Tf32) => of_a == of_b,
+        (F32, F16 | F32) => [of_a, of_b].iter().all(|of| matches!(of, F16 | E4m3 | E5m2)),
+        (F64, F64) => [of_a, of_b] == [F64; 2],
+        (S32, S32) if k <= MAX_INTEGERS => {
+            [of_a, of_b].iter().all(|of| matches!(of, S8 | U8 | S4 | U4 | B1))
+        }
+        _ => false,
     };
-    if ![of_d, of_c].into_iter().all(is_known) || ![of_a, of_b].into_iter().all(is_factor) {
-        return None;
-    }
-    if !is_opaque && (n != 8 || !matches!(m, 8 | 16)) {
+    if !is_known || !n.is_multiple_of(COLUMNS) || !is_opaque && (n != 8 || !matches!(m, 8 | 16)) {
         return None;
     }
     let is_in_quads = !is_opaque && (m, n, k) == (8, 8, 4) && types != [T::F64; 4];
@@ -428,6 +479,7 @@ fn multiply<'m>(
         let mut product = whole.clone();
         for part in [&mut product.a, &mut product.b, &mut product.c, &mut product.d] {
             part.lanes = 0x000f_000f << (4 * pair);
+            lanes(!part.lanes).for_each(|lane| part.of_lane[lane] = NOWHERE);
         }
         product
     };
@@ -593,94 +645,131 @@ fn mark(registers: &mut Registers, slots: &[Slot], unknown: Option<Origin>) {
     }
 }
 
-/// Whether f32 holds all products of these factors exactly. Factors have up to 11 bits, so only overflow and subnormal
+/// Whether f32 holds all products of these factors of bf16 or tf32 exactly. Factors have up to 11 bits, so only overflow and subnormal
 /// products are inexact.
 fn have_exact_products(a: &[f32], b: &[f32]) -> bool {
+    const INFINITY: u32 = f32::INFINITY.to_bits();
+    // Bits are in the order of magnitudes. Less one, zero comes after all others.
     let ends = |values: &[f32]| {
-        let finite = values.iter().map(|value| value.abs());
-        let finite = finite.filter(|value| *value > 0.0 && value.is_finite());
-        finite.fold((f32::INFINITY, 0.0_f32), |(least, most), value| {
-            (least.min(value), most.max(value))
-        })
+        let magnitudes = values.iter().map(|value| value.abs().to_bits());
+        let finite = magnitudes.map(|bits| if bits < INFINITY { bits } else { 0 });
+        let (least, most) = finite.fold((INFINITY - 1, 0), |(least, most), bits| {
+            (bits.wrapping_sub(1).min(least), bits.max(most))
+        });
+        (f32::from_bits(least + 1), f32::from_bits(most))
     };
     let ((least, most), (other_least, other_most)) = (ends(a), ends(b));
     least * other_least >= f32::MIN_POSITIVE && (most * other_most).is_finite()
 }
 
+/// The columns of a product that are summed at once.
+const COLUMNS: usize = 8;
+
+/// Adds the products of A and B to sums, in ascending k. `step` gets the factors and the sum.
+fn accumulate<V: Copy>(
+    [_, n, k]: [usize; 3],
+    [a, b]: [&[V]; 2],
+    sums: &mut [V],
+    step: impl Fn(V, V, V) -> V,
+) {
+    let (blocks, b) = (n / COLUMNS, b.as_chunks::<COLUMNS>().0);
+    let rows = sums.as_chunks_mut::<COLUMNS>().0.chunks_exact_mut(blocks);
+    for (row, a) in rows.zip(a.chunks_exact(k)) {
+        for (block, out) in row.iter_mut().enumerate() {
+            let mut sums = *out;
+            for (factor, b) in a.iter().zip(b.iter().skip(block).step_by(blocks)) {
+                for (sum, other) in sums.iter_mut().zip(b) {
+                    *sum = step(*factor, *other, *sum);
+                }
+            }
+            *out = sums;
+        }
+    }
+}
+
+/// [`accumulate`] for sums of f16, whose steps take so long that those of one element must not wait for each other.
+fn accumulate_halves([_, n, k]: [usize; 3], [a, b]: [&[f32]; 2], sums: &mut [f32]) {
+    for (inner, b) in b.chunks_exact(n).enumerate() {
+        for (sums, a) in sums.chunks_exact_mut(n).zip(a.chunks_exact(k)) {
+            let blocks = sums.as_chunks_mut::<COLUMNS>().0.iter_mut();
+            for (sums, b) in blocks.zip(b.as_chunks::<COLUMNS>().0) {
+                for (sum, other) in sums.iter_mut().zip(b) {
+                    *sum = sum_of_half(a[inner] * other, *sum);
+                }
+            }
+        }
+    }
+}
+
+/// The sum of an exact product and an accumulator, rounded to f16. Without branches, for vectors.
+fn sum_of_half(product: f32, addend: f32) -> f32 {
+    // Rounded to odd first, like `float::add_odd`. NaN has no error.
+    let sum = product + addend;
+    let part = sum - product;
+    let error = (product - (sum - part)) + (addend - part);
+    let up = i32::from(error > 0.0) - i32::from(error < 0.0);
+    let bits = sum.to_bits() as i32;
+    let outward = (up ^ bits >> 31) - (bits >> 31);
+    let odd = f32::from_bits((bits + (outward & ((bits & 1) - 1))) as u32);
+    // A number so large that the last bit of its sum is the last bit of the f16.
+    let exponent = (bits >> 23 & 0xff).clamp(127 - 14, 127 + 15);
+    let large = f32::from_bits(((exponent + 13) << 23 | 1 << 22) as u32);
+    let rounded = (odd + large) - large;
+    let rounded = if rounded.abs() > 65504.0 { f32::INFINITY } else { rounded };
+    rounded.copysign(sum)
+}
+
 impl Multiply {
     fn execute(&self, registers: &mut Registers) {
-        let [m, n, k] = self.size;
-        match (self.a.scalar, self.d.scalar) {
-            (T::F64, _) => {
-                let (a, b) = (self.a.doubles(registers), self.b.doubles(registers));
-                let mut sums = self.c.doubles(registers);
-                for row in 0..m {
-                    for inner in 0..k {
-                        for column in 0..n {
-                            let sum = &mut sums[row * n + column];
-                            let factors = [a[row * k + inner], b[inner * n + column]];
-                            let sources = [factors[0], factors[1], *sum].map(f64::to_bits);
-                            let rounded = float::wide(FloatOp::Fma, self.modes, sources);
-                            *sum = f64::from_bits(rounded);
-                        }
-                    }
+        let size = self.size;
+        if self.d.scalar == T::F64 {
+            let [a, b, mut sums] = [&self.a, &self.b, &self.c].map(|of| of.bits(registers));
+            let fma = |x, y, sum| float::wide(FloatOp::Fma, self.modes, [x, y, sum]);
+            accumulate(size, [&a, &b], &mut sums, fma);
+            self.d.set_bits(registers, &sums);
+            return;
+        }
+        let [a, b] = [&self.a, &self.b].map(|of| of.floats(registers));
+        let factors = [a.as_slice(), b.as_slice()];
+        let fused = |x, y, sum| sum + x * y;
+        match self.d.scalar {
+            T::S32 => {
+                // Sums of integers are exact, too: `MAX_INTEGERS` limits them.
+                let mut sums: Vec<f32> = repeat_n(0.0, self.d.rows * self.d.columns).collect();
+                if self.a.scalar == T::B1 && !self.is_and {
+                    accumulate(size, factors, &mut sums, |x, y, sum| sum + (x - y).abs());
+                } else {
+                    accumulate(size, factors, &mut sums, fused);
                 }
-                self.d.fill(registers, |row, column| sums[row * n + column].to_bits());
+                let mut wholes = self.c.read(registers, |bits: u32, _| bits as i32);
+                for (whole, sum) in wholes.iter_mut().zip(sums) {
+                    *whole = match self.is_saturated {
+                        true => whole.saturating_add(sum as i32),
+                        false => whole.wrapping_add(sum as i32),
+                    };
+                }
+                self.d.write(registers, &wholes, |whole, _| whole as u32);
             }
-            (scalar, _) if scalar.is_float() => {
-                let (a, b) = (self.a.floats(registers), self.b.floats(registers));
+            T::F16 => {
                 let mut sums = self.c.floats(registers);
-                let is_half = self.d.scalar == T::F16;
-                let is_exact = !is_half && have_exact_products(&a, &b);
-                for (row, sums) in sums.chunks_exact_mut(n).enumerate() {
-                    for inner in 0..k {
-                        let factor = a[row * k + inner];
-                        let others = sums.iter_mut().zip(&b[inner * n..(inner + 1) * n]);
-                        if is_exact {
-                            others.for_each(|(sum, other)| *sum += factor * other);
-                            continue;
-                        }
-                        for (sum, other) in others {
-                            let product = f64::from(factor) * f64::from(*other);
-                            let odd = float::add_odd(product, (*sum).into());
-                            *sum = if is_half {
-                                let bits = float::round(odd, float::F16, Modes::default());
-                                float::value(bits, T::F16) as f32
-                            } else {
-                                odd as f32
-                            };
-                        }
-                    }
-                }
-                let format = float::format(self.d.scalar).map_or(float::F32, |found| found.0);
-                self.d.fill(registers, |row, column| {
-                    let sum = sums[row * n + column];
-                    if format == float::F32 && !sum.is_nan() {
-                        return sum.to_bits().into();
-                    }
-                    float::round(sum.into(), format, Modes::default()).into()
+                accumulate_halves(size, factors, &mut sums);
+                self.d.write(registers, &sums, |sum, shift| {
+                    let bits = if sum.is_nan() { 0x7fff } else { f16::from_f32(sum).to_bits() };
+                    u32::from(bits) << shift
                 });
             }
-            (scalar, _) => {
-                let (a, b) = (self.a.integers(registers), self.b.integers(registers));
-                let mut sums = self.c.integers(registers);
-                for row in 0..m {
-                    for column in 0..n {
-                        let products = (0..k).map(|inner| {
-                            let (x, y) = (a[row * k + inner], b[inner * n + column]);
-                            match scalar {
-                                T::B1 if self.is_and => x & y,
-                                T::B1 => x ^ y,
-                                _ => x * y,
-                            }
-                        });
-                        sums[row * n + column] += products.sum::<i64>();
-                    }
+            _ => {
+                let mut sums = self.c.floats(registers);
+                let has_wide_range = matches!(self.a.scalar, T::Bf16 | T::Tf32);
+                if has_wide_range && !have_exact_products(&a, &b) {
+                    accumulate(size, factors, &mut sums, |x, y, sum| {
+                        float::add_odd(f64::from(x) * f64::from(y), sum.into()) as f32
+                    });
+                } else {
+                    accumulate(size, factors, &mut sums, fused);
                 }
-                let least = if self.is_saturated { i64::from(i32::MIN) } else { i64::MIN };
-                let most = if self.is_saturated { i64::from(i32::MAX) } else { i64::MAX };
-                self.d.fill(registers, |row, column| {
-                    sums[row * n + column].clamp(least, most) as u32 as u64
+                self.d.write(registers, &sums, |sum, _| {
+                    if sum.is_nan() { 0x7fff_ffff } else { sum.to_bits() }
                 });
             }
         }
@@ -819,11 +908,7 @@ impl Transfer<'_, '_> {
         let mut flags = 0;
         if is_store {
             let unknown = fragment.unknown(registers).map(|slot| registers.origin(slot));
-            fragment.each(registers, |row, column, bits| {
-                if let Some(value) = values.get_mut(row * fragment.columns + column) {
-                    *value = bits;
-                }
-            });
+            values = fragment.bits(registers);
             flags = self.unknown_flags(unknown);
         }
         // Elements smaller than a byte are adjacent in a row or column, and are moved a byte at a time.
@@ -866,7 +951,7 @@ impl Transfer<'_, '_> {
         }
         if !is_store {
             let registers = &mut self.warp.frames[self.path.frame].registers;
-            fragment.fill(registers, |row, column| values[row * fragment.columns + column]);
+            fragment.set_bits(registers, &values);
             let origin = self.engine.origins.of(flags);
             mark(registers, &fragment.slots, origin);
         }
