@@ -30,57 +30,110 @@ pub(super) fn rule(request: &Request<'_>) -> Option<LaneRule> {
     );
     let one = |execute: Execute| LaneRule::new(Some(execute), to, &[from]);
     let is_between_integers = !to.is_float() && !from.is_float() && !modes.saturate;
-    match (from, to) {
-        (T::S32, T::S64 | T::U64) if is_between_integers => {
-            return one(|r, o, e| r.map1(o, e, |a: u32| a as i32 as u64));
-        }
-        (T::U32, T::S64 | T::U64) if !modes.saturate => {
-            return one(|r, o, e| r.map1(o, e, |a: u32| u64::from(a)));
-        }
-        (T::S64 | T::U64, T::S32 | T::U32) if is_between_integers => {
-            return one(|r, o, e| r.map1(o, e, |a: u64| a as u32));
-        }
-        (T::U16, T::U32 | T::S32) | (T::S32 | T::U32, T::U16) if is_between_integers => {
-            return one(|r, o, e| r.map1(o, e, |a: u32| a & 0xffff));
-        }
-        (T::S16, T::S32) => return one(|r, o, e| r.map1(o, e, |a: u32| a as i16 as u32)),
-        (T::F16, T::F32) if modes.is_plain() => {
-            return one(|r, o, e| {
-                r.map1(o, e, |a: u32| {
-                    let wide = half::f16::from_bits(a as u16).to_f32();
-                    if wide.is_nan() { 0x7fff_ffff } else { wide.to_bits() }
-                })
-            });
-        }
-        (T::S32, T::F32) if modes.is_plain() => {
-            return one(|r, o, e| r.map1(o, e, |a: u32| (a as i32 as f32).to_bits()));
-        }
-        (T::U32, T::F32) if modes.is_plain() => {
-            return one(|r, o, e| r.map1(o, e, |a: u32| (a as f32).to_bits()));
-        }
-        _ => {}
-    }
     let execute: Execute = match (from.bits() > 32, to.bits() > 32) {
-        (false, false) => |r, o, e| {
-            let convert = Conversion::unpack(o.immediate);
-            r.map1(o, e, |a: u32| convert.of(a.into()) as u32);
-        },
-        (false, true) => |r, o, e| {
-            let convert = Conversion::unpack(o.immediate);
-            r.map1(o, e, |a: u32| convert.of(a.into()));
-        },
-        (true, false) => |r, o, e| {
-            let convert = Conversion::unpack(o.immediate);
-            r.map1(o, e, |a: u64| convert.of(a) as u32);
-        },
-        (true, true) => |r, o, e| {
-            let convert = Conversion::unpack(o.immediate);
-            r.map1(o, e, |a: u64| convert.of(a));
-        },
+        (false, false) if is_between_integers => between_integers,
+        (false, true) if is_between_integers && from == T::S32 => {
+            |r, o, e| r.map1(o, e, |a: u32| a as i32 as u64)
+        }
+        (false, true) if is_between_integers && from == T::U32 => {
+            |r, o, e| r.map1(o, e, |a: u32| u64::from(a))
+        }
+        (true, false) if is_between_integers && to.bits() == 32 => {
+            |r, o, e| r.map1(o, e, |a: u64| a as u32)
+        }
+        (is_wide, becomes_wide) => {
+            frequent(from, to, modes, is_integral).unwrap_or(match (is_wide, becomes_wide) {
+                (false, false) => |r, o, e| {
+                    let convert = Conversion::unpack(o.immediate);
+                    r.map1(o, e, |a: u32| convert.of_any(a.into()) as u32);
+                },
+                (false, true) => |r, o, e| {
+                    let convert = Conversion::unpack(o.immediate);
+                    r.map1(o, e, |a: u32| convert.of_any(a.into()));
+                },
+                (true, false) => |r, o, e| {
+                    let convert = Conversion::unpack(o.immediate);
+                    r.map1(o, e, |a: u64| convert.of_any(a) as u32);
+                },
+                (true, true) => |r, o, e| {
+                    let convert = Conversion::unpack(o.immediate);
+                    r.map1(o, e, |a: u64| convert.of_any(a));
+                },
+            })
+        }
     };
     // Signed results of 8 bits are extended to 16, because registers have at least 16 bits.
     let immediate = Conversion { from, to, modes, is_integral }.pack();
     Some(LaneRule { immediate, ..one(execute)? })
+}
+
+/// The frequent conversions without modes, each compiled by itself, so that the compiler vectorizes it.
+fn frequent(from: T, to: T, modes: Modes, is_integral: bool) -> Option<Execute> {
+    let Modes { direction, .. } = modes;
+    let is_other = is_integral && to.is_float();
+    if is_other || (Modes { direction, ..Modes::default() }) != modes {
+        return None;
+    }
+    macro_rules! rows {
+        ($($direction:ident $from:ident $a:ty => $r:ty: $($to:ident)+;)+) => {
+            match (direction, from, to) {
+                (Direction::Nearest, T::S32, T::F32) => {
+                    |r, o, e| r.map1(o, e, |a: u32| (a as i32 as f32).to_bits())
+                }
+                (Direction::Nearest, T::U32, T::F32) => {
+                    |r, o, e| r.map1(o, e, |a: u32| (a as f32).to_bits())
+                }
+                $($((Direction::$direction, T::$from, T::$to) => |r, o, e| {
+                    r.map1(o, e, #[inline(always)] |a: $a| {
+                        let modes = Modes { direction: Direction::$direction, ..Modes::default() };
+                        let (from, to) = (T::$from, T::$to);
+                        Conversion { from, to, modes, is_integral: false }.of(a.into()) as $r
+                    });
+                },)+)+
+                _ => return None,
+            }
+        };
+    }
+    Some(rows! {
+        Nearest F32 u32 => u32: F16 Bf16 S32 U32;
+        Nearest F32 u32 => u64: F64;
+        Nearest F16 u32 => u32: F32;
+        Nearest Bf16 u32 => u32: F32;
+        Nearest F64 u64 => u32: F32;
+        Nearest S32 u32 => u32: F16 Bf16;
+        Nearest S32 u32 => u64: F64;
+        Nearest U32 u32 => u32: F16 Bf16;
+        Nearest U32 u32 => u64: F64;
+        Nearest S16 u32 => u32: F32 F16;
+        Nearest U16 u32 => u32: F32 F16;
+        Nearest S8 u32 => u32: F32;
+        Nearest U8 u32 => u32: F32;
+        Nearest S64 u64 => u32: F32;
+        Nearest S64 u64 => u64: F64;
+        Zero F32 u32 => u32: F16 Bf16 S32 U32 S16 U16;
+        Zero F32 u32 => u64: S64 U64;
+        Zero F16 u32 => u32: S32 U32;
+        Zero F64 u64 => u32: S32 U32;
+        Zero F64 u64 => u64: S64 U64;
+        Away F32 u32 => u32: Tf32;
+        Down F32 u32 => u32: S32;
+        Up F32 u32 => u32: S32;
+    })
+}
+
+/// Extends or truncates an integer of up to 32 bits. Results of less than 16 bits are extended to 16.
+fn between_integers(r: &mut Registers, op: &Op, exec: u32) {
+    let Conversion { from, to, .. } = Conversion::unpack(op.immediate);
+    let [(from, is_signed), (to, is_to_signed)] =
+        [from, to].map(|t| (32 - t.bits(), t.is_signed()));
+    let mask = if to < 16 { u32::MAX } else { 0xffff };
+    r.map1(op, exec, |a: u32| {
+        let high = a << from;
+        let value = if is_signed { (high as i32 >> from) as u32 } else { high >> from };
+        let high = value << to;
+        let value = if is_to_signed { (high as i32 >> to) as u32 } else { high >> to };
+        value & mask
+    });
 }
 
 /// A conversion, packed into the immediate of an operation.
@@ -98,6 +151,7 @@ impl Conversion {
         self.modes.pack() | u32::from(self.is_integral) << 7 | types
     }
 
+    #[inline(always)]
     fn unpack(bits: u32) -> Self {
         let scalar = |bits: u32| T::of_number(bits & 0xff);
         Self {
@@ -108,6 +162,12 @@ impl Conversion {
         }
     }
 
+    #[inline(never)]
+    fn of_any(self, bits: u64) -> u64 {
+        self.of(bits)
+    }
+
+    #[inline(always)]
     fn of(self, bits: u64) -> u64 {
         let result = float::convert(bits, self.from, self.to, self.modes, self.is_integral);
         // Results of 8 bits stay extended to 16, as loads leave bytes in registers.
@@ -183,10 +243,28 @@ fn pair(request: &Request<'_>, to: T, from: T) -> Option<LaneRule> {
 
 fn two(r: &mut Registers, op: &Op, exec: u32) {
     let convert = Conversion::unpack(op.immediate);
-    let shift = convert.to.bits();
-    r.map2(op, exec, |a: u32, b: u32| {
-        (convert.of(a.into()) << shift | convert.of(b.into())) as u32
-    });
+    // Without modes, compiled for the types, so that the compiler vectorizes it.
+    macro_rules! plain {
+        ($to:ident) => {
+            r.map2(
+                op,
+                exec,
+                #[inline(always)]
+                |a: u32, b: u32| {
+                    let (from, to, modes) = (T::F32, T::$to, Modes::default());
+                    let convert = Conversion { from, to, modes, is_integral: false };
+                    (convert.of(a.into()) << 16 | convert.of(b.into())) as u32
+                },
+            )
+        };
+    }
+    match convert.to {
+        T::F16 if convert.modes.is_plain() => plain!(F16),
+        T::Bf16 if convert.modes.is_plain() => plain!(Bf16),
+        to => r.map2(op, exec, |a: u32, b: u32| {
+            (convert.of_any(a.into()) << to.bits() | convert.of_any(b.into())) as u32
+        }),
+    }
 }
 
 fn packed_pair(r: &mut Registers, op: &Op, exec: u32) {
@@ -195,7 +273,7 @@ fn packed_pair(r: &mut Registers, op: &Op, exec: u32) {
     r.map1(op, exec, |a: u32| {
         let low = u64::from(a & ((1 << from) - 1));
         let high = u64::from(a >> from & ((1 << from) - 1));
-        (convert.of(high) << to | convert.of(low)) as u32
+        (convert.of_any(high) << to | convert.of_any(low)) as u32
     });
 }
 

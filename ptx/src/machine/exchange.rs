@@ -150,34 +150,20 @@ fn derive_from_all(registers: &mut Registers, slot: Slot, source: Slot, exec: u3
 
 /// `shfl.sync`. [PTX ISA, `shfl.sync`]
 fn shuffle(registers: &mut Registers, op: &Op, mode: Shuffle, exec: u32) {
-    let values = *registers.get::<u32>(op.a);
-    let (choices, limits) = (*registers.get::<u32>(op.b), *registers.get::<u32>(op.c));
-    let (unknown, origin) = (registers.unknown(op.a), registers.origin(op.a));
-    let (mut out, mut inside, mut lost, mut absent) = ([0; LANES], 0, 0, 0);
-    for lane in lanes(exec) {
-        let (choice, limit) = (choices[lane] & 31, limits[lane] & 31);
-        let segment = limits[lane] >> 8 & 31;
-        let here = lane as u32;
-        let (first, last) = (here & segment, here & segment | limit & !segment);
-        let (source, is_inside) = match mode {
-            Shuffle::Up => {
-                let source = here.wrapping_sub(choice);
-                (source, source as i32 >= last as i32)
-            }
-            Shuffle::Down => (here + choice, here + choice <= last),
-            Shuffle::Butterfly => (here ^ choice, here ^ choice <= last),
-            Shuffle::Index => {
-                let source = first | choice & !segment;
-                (source, source <= last)
-            }
-        };
-        let source = if is_inside { source as usize & 31 } else { lane };
-        inside |= u32::from(is_inside) << lane;
-        out[lane] = values[source];
-        // Only lanes that take part provide a value.
-        absent |= u32::from(exec >> source & 1 == 0) << lane;
-        lost |= (unknown >> source & 1) << lane;
+    let (choices, limits) = (registers.get::<u32>(op.b), registers.get::<u32>(op.c));
+    let (sources, inside) = warpload::simd::vectorized!(shuffle_sources(choices, limits, mode));
+    let values = registers.get::<u32>(op.a);
+    let mut out = [0; LANES];
+    for lane in 0..LANES {
+        out[lane] = values[sources[lane] as usize & 31];
     }
+    let (unknown, origin) = (registers.unknown(op.a), registers.origin(op.a));
+    let from = |mask: u32| {
+        lanes(exec).fold(0, |all, lane| all | (mask >> (sources[lane] & 31) & 1) << lane)
+    };
+    let lost = if unknown == 0 { 0 } else { from(unknown) };
+    // Only lanes that take part provide a value.
+    let absent = if exec == u32::MAX { 0 } else { from(!exec) };
     registers.put(op.d, &out, exec);
     registers.derive(op.d, &[op.b, op.c], exec);
     if lost != 0 {
@@ -189,4 +175,32 @@ fn shuffle(registers: &mut Registers, op: &Op, mode: Shuffle, exec: u32) {
     if op.e != NONE {
         registers.put_predicate(op.e, inside, &[op.b, op.c], exec);
     }
+}
+
+/// The lane that each lane of a shuffle reads, and the lanes whose choice is inside their segment. The others read their
+/// own value. The mode is no branch, so that the compiler vectorizes it.
+#[inline(always)]
+fn shuffle_sources(
+    choices: &[u32; LANES],
+    limits: &[u32; LANES],
+    mode: Shuffle,
+) -> ([u32; LANES], u32) {
+    let (mut sources, mut inside) = ([0; LANES], [0; LANES]);
+    for lane in 0..LANES {
+        let (choice, limit) = (choices[lane] & 31, limits[lane] & 31);
+        let segment = limits[lane] >> 8 & 31;
+        let here = lane as u32;
+        let (first, last) = (here & segment, here & segment | limit & !segment);
+        let source = match mode {
+            Shuffle::Up => here.wrapping_sub(choice),
+            Shuffle::Down => here + choice,
+            Shuffle::Butterfly => here ^ choice,
+            Shuffle::Index => first | choice & !segment,
+        };
+        let is_below = (source as i32) < last as i32;
+        let is_inside = (is_below != (mode == Shuffle::Up)) | (source == last);
+        sources[lane] = if is_inside { source } else { here };
+        inside[lane] = u32::from(is_inside) << lane;
+    }
+    (sources, inside.iter().fold(0, |all, lane| all | lane))
 }

@@ -6,7 +6,6 @@
 //! Melquiond, "Emulation of FMA and correctly rounded sums"] Directed rounding of f64 uses rustc_apfloat, because there
 //! is no wider type.
 
-use half::{bf16, f16};
 use rustc_apfloat::ieee::Double;
 use rustc_apfloat::{Float, Round};
 
@@ -92,69 +91,48 @@ pub(super) struct Format {
     infinity: u32,
     nan: u32,
     sign: u32,
-    has_infinity: bool,
 }
 
-pub(super) const F16: Format = Format {
-    fraction: 10,
-    smallest: -14,
-    infinity: 0x7c00,
-    nan: 0x7fff,
-    sign: 1 << 15,
-    has_infinity: true,
-};
+pub(super) const F16: Format =
+    Format { fraction: 10, smallest: -14, infinity: 0x7c00, nan: 0x7fff, sign: 1 << 15 };
 pub(super) const BF16: Format =
     Format { fraction: 7, smallest: -126, infinity: 0x7f80, nan: 0x7fff, ..F16 };
-pub(super) const F32: Format = Format {
-    fraction: 23,
-    smallest: -126,
-    infinity: 0x7f80_0000,
-    nan: 0x7fff_ffff,
-    sign: 1 << 31,
-    has_infinity: true,
-};
+pub(super) const F32: Format =
+    Format { fraction: 23, smallest: -126, infinity: 0x7f80_0000, nan: 0x7fff_ffff, sign: 1 << 31 };
 /// tf32 is the upper 19 bits of an f32.
 const TF32: Format =
     Format { fraction: 10, infinity: 0xff << 10, nan: 0x3_ffff, sign: 1 << 18, ..F32 };
-const E5M2: Format = Format {
-    fraction: 2,
-    smallest: -14,
-    infinity: 0x7c,
-    nan: 0x7f,
-    sign: 0x80,
-    has_infinity: true,
-};
-const E4M3: Format = Format {
-    fraction: 3,
-    smallest: -6,
-    infinity: 0x7f,
-    nan: 0x7f,
-    sign: 0x80,
-    has_infinity: false,
-};
+const E5M2: Format = Format { fraction: 2, smallest: -14, infinity: 0x7c, nan: 0x7f, sign: 0x80 };
+const E4M3: Format = Format { fraction: 3, smallest: -6, infinity: 0x7f, nan: 0x7f, sign: 0x80 };
 
 /// The formats of 4 and 6 bits have neither infinity nor NaN: `infinity` is the code after the largest value, and NaN
 /// becomes the largest value. [OCP Microscaling Formats; PTX ISA, cvt]
-const E2M3: Format =
-    Format { fraction: 3, smallest: 0, infinity: 0x20, nan: 0x1f, sign: 0x20, has_infinity: true };
+const E2M3: Format = Format { fraction: 3, smallest: 0, infinity: 0x20, nan: 0x1f, sign: 0x20 };
 const E3M2: Format = Format { fraction: 2, smallest: -2, ..E2M3 };
-const E2M1: Format =
-    Format { fraction: 1, smallest: 0, infinity: 8, nan: 7, sign: 8, has_infinity: true };
+const E2M1: Format = Format { fraction: 1, smallest: 0, infinity: 8, nan: 7, sign: 8 };
 
 /// Rounds a value to a format. The value is exact, or rounded to odd.
+#[inline(always)]
 pub(super) fn round(value: f64, format: Format, modes: Modes) -> u32 {
-    let is_negative = value.is_sign_negative();
-    round_where(value, format, modes, |steps, rest| match modes.direction {
-        Direction::Nearest => rest > 0.5 || (rest == 0.5 && steps & 1 != 0),
-        Direction::Away => rest >= 0.5,
-        Direction::Zero => false,
-        Direction::Down => rest > 0.0 && is_negative,
-        Direction::Up => rest > 0.0 && !is_negative,
-    })
+    let (is_negative, direction) = (value.is_sign_negative(), modes.direction);
+    let is_down = direction == Direction::Zero
+        || if is_negative { direction == Direction::Up } else { direction == Direction::Down };
+    let is_up = if is_negative { direction == Direction::Down } else { direction == Direction::Up };
+    round_where(
+        value,
+        format,
+        modes,
+        #[inline(always)]
+        |nearest, rest| {
+            let is_tie = (direction == Direction::Away) & (rest == 0.5);
+            nearest + u64::from(is_up & (rest > 0.0) | is_tie) - u64::from(is_down & (rest < 0.0))
+        },
+    )
 }
 
 /// Rounds to a format by random bits: away from zero if their sum with the discarded fraction carries. The random
 /// number has `width` bits. [PTX ISA, cvt: `.rs`]
+#[inline(always)]
 pub(super) fn round_randomly(
     value: f64,
     format: Format,
@@ -164,57 +142,57 @@ pub(super) fn round_randomly(
     let whole = f64::from(1_u32 << width);
     // Values beyond the largest one become infinity, as in rounding to nearest.
     let modes = Modes { direction: Direction::Nearest, ..modes };
-    round_where(value, format, modes, |_, rest| (rest * whole).floor() + f64::from(random) >= whole)
+    round_where(
+        value,
+        format,
+        modes,
+        #[inline(always)]
+        |nearest, rest| {
+            let is_above = rest < 0.0;
+            let rest = if is_above { rest + 1.0 } else { rest };
+            let is_up = (rest * whole).floor() + f64::from(random) >= whole;
+            nearest + u64::from(is_up) - u64::from(is_above)
+        },
+    )
 }
 
-/// Rounds a value to a format: away from zero if `goes_out` says so for the number of steps below and the rest.
+/// Rounds a value to a format. `choose` takes the nearest number of steps, the even one of two, and the rest, which is
+/// negative if that number is above. Without branches, so that the compiler vectorizes it.
 #[inline(always)]
-fn round_where(
-    value: f64,
-    format: Format,
-    modes: Modes,
-    goes_out: impl Fn(u64, f64) -> bool,
-) -> u32 {
-    let is_negative = value.is_sign_negative();
-    if value.is_nan() {
-        return if modes.saturate { 0 } else { format.nan };
-    }
-    if (modes.saturate || modes.relu) && is_negative {
-        return 0;
-    }
-    if modes.saturate && value >= 1.0 {
-        return ((1 - format.smallest) as u32) << format.fraction;
-    }
-    let sign = if is_negative { format.sign } else { 0 };
-    let magnitude = value.abs();
-    let largest = if format.has_infinity || format.infinity != format.nan {
-        format.infinity - 1
-    } else {
-        format.nan - 1
-    };
-    if magnitude.is_infinite() {
-        return sign | if modes.finite { largest } else { format.infinity };
-    }
-    // Correct for subnormal f64, too: they are below half of the smallest value of any format.
-    let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).max(format.smallest);
-    let quantum = exponent - format.fraction as i32;
-    let scaled = scale(magnitude, -quantum);
-    let whole = scaled.floor();
-    let rest = scaled - whole;
-    let mut steps = whole as u64;
-    steps += u64::from(goes_out(steps, rest));
-    let bits = (((exponent - format.smallest) as u64) << format.fraction) + steps;
-    if bits > u64::from(largest) {
-        let goes_beyond = match modes.direction {
+fn round_where(value: f64, format: Format, modes: Modes, choose: impl Fn(u64, f64) -> u64) -> u32 {
+    /// An f64 from here on is an integer, and a sum with it is rounded to one.
+    const INTEGERS: f64 = (1_u64 << 52) as f64;
+    let power = |exponent: i32| f64::from_bits(((exponent + 1023) as u64) << 52);
+    let (fraction, is_negative, magnitude) =
+        (format.fraction, value.is_sign_negative(), value.abs());
+    // All from this power on are beyond the largest value.
+    let top = power(format.smallest + (format.infinity >> fraction) as i32);
+    let smallest = power(format.smallest);
+    let bounded = if magnitude < top { magnitude } else { top };
+    let binade = (if bounded > smallest { bounded } else { smallest }).to_bits() & 0x7ff << 52;
+    // Exact, apart from f64 far below half a step.
+    let scaled = bounded * f64::from_bits((2 * 1023 + u64::from(fraction) << 52) - binade);
+    let nearest = scaled + INTEGERS;
+    let rest = scaled - (nearest - INTEGERS);
+    let steps = choose(nearest.to_bits() - INTEGERS.to_bits(), rest);
+    let bits = (((binade - smallest.to_bits()) >> (52 - fraction)) + steps) as u32;
+    let (largest, direction) = (format.infinity - 1, modes.direction);
+    let goes_beyond = magnitude == f64::INFINITY
+        || match direction {
             Direction::Nearest | Direction::Away => true,
             Direction::Zero => false,
             Direction::Down => is_negative,
             Direction::Up => !is_negative,
         };
-        return sign | if modes.finite || !goes_beyond { largest } else { format.infinity };
-    }
-    let is_subnormal = bits < 1 << format.fraction;
-    sign | if modes.flush && is_subnormal { 0 } else { bits as u32 }
+    let limit = if modes.finite || !goes_beyond { largest } else { format.infinity };
+    let bits = if bits > largest { limit } else { bits };
+    let bits = if modes.flush && bits < 1 << fraction { 0 } else { bits };
+    let one = ((1 - format.smallest) as u32) << fraction;
+    let bits = if modes.saturate && value >= 1.0 { one } else { bits };
+    let signed = bits | if is_negative { format.sign } else { 0 };
+    let signed = if (modes.saturate || modes.relu) && is_negative { 0 } else { signed };
+    let nan = if modes.saturate { 0 } else { format.nan };
+    if value.is_nan() { nan } else { signed }
 }
 
 /// Multiplies by 2^exponent in two steps, because the factor itself may overflow f64.
@@ -228,32 +206,31 @@ fn scale(value: f64, exponent: i32) -> f64 {
 #[inline(always)]
 pub(super) fn value(bits: u32, scalar: NumberType) -> f64 {
     match scalar {
-        NumberType::F16 => f64::from(f16::from_bits(bits as u16).to_f32()),
-        NumberType::Bf16 => f64::from(bf16::from_bits(bits as u16).to_f32()),
+        NumberType::F32 => f64::from(f32::from_bits(bits)),
+        NumberType::Bf16 => f64::from(f32::from_bits(bits << 16)),
         NumberType::Tf32 => f64::from(f32::from_bits(bits & !0x1fff)),
-        NumberType::E5m2 => f64::from(f16::from_bits((bits as u16 & 0xff) << 8).to_f32()),
-        NumberType::E4m3 => e4m3(bits),
-        NumberType::E2m3 => small(bits, E2M3),
-        NumberType::E3m2 => small(bits, E3M2),
-        NumberType::E2m1 => small(bits, E2M1),
         NumberType::Ue8m0 if bits & 0xff == 0xff => f64::NAN,
         NumberType::Ue8m0 => power_of_two(bits),
         // A fixed-point number with 6 bits after the point.
         NumberType::S2f6 => f64::from(bits as u8 as i8) / 64.0,
-        _ => f64::from(f32::from_bits(bits)),
+        _ => match format(scalar) {
+            Some((format, _)) => f64::from(widened(bits, format)),
+            None => f64::from(f32::from_bits(bits)),
+        },
     }
 }
 
-/// The value of a float of 4 or 6 bits.
-fn small(bits: u32, format: Format) -> f64 {
+/// A float of up to 16 bits as f32: the fraction moves to its place, and a factor makes up for the other exponents, of
+/// subnormal numbers, too.
+#[inline(always)]
+fn widened(bits: u32, format: Format) -> f32 {
     let magnitude = bits & (format.sign - 1);
-    let (exponent, fraction) = (magnitude >> format.fraction, magnitude % (1 << format.fraction));
-    let (steps, above) = match exponent {
-        0 => (fraction, 0),
-        _ => (fraction + (1 << format.fraction), exponent as i32 - 1),
-    };
-    let value = scale(f64::from(steps), format.smallest + above - format.fraction as i32);
-    if bits & format.sign != 0 { -value } else { value }
+    let factor = f32::from_bits(((126 + 127 + format.smallest) as u32) << 23);
+    let value = f32::from_bits(magnitude << (23 - format.fraction)) * factor;
+    let is_infinity = magnitude == format.infinity && format.infinity != format.nan;
+    let beyond = if is_infinity { f32::INFINITY } else { f32::NAN };
+    let value = if magnitude >= format.infinity { beyond } else { value };
+    f32::from_bits(value.to_bits() | if bits & format.sign != 0 { 1 << 31 } else { 0 })
 }
 
 /// The factor of a scale of 8 exponent bits.
@@ -274,17 +251,8 @@ fn to_scale(value: f32, modes: Modes) -> u32 {
     if modes.finite { code.min(0xfe) } else { code }
 }
 
-fn e4m3(bits: u32) -> f64 {
-    let (exponent, fraction) = ((bits >> 3 & 15) as i32, f64::from(bits & 7));
-    let magnitude = match (exponent, bits & 7) {
-        (15, 7) => f64::NAN,
-        (0, _) => fraction * 2_f64.powi(-9),
-        _ => (8.0 + fraction) * 2_f64.powi(exponent - 10),
-    };
-    if bits & 0x80 != 0 { -magnitude } else { magnitude }
-}
-
 /// The format of a float narrower than f64, and the shift of its bits in a register.
+#[inline(always)]
 pub(super) fn format(scalar: NumberType) -> Option<(Format, u32)> {
     Some(match scalar {
         NumberType::F16 => (F16, 0),
@@ -298,6 +266,12 @@ pub(super) fn format(scalar: NumberType) -> Option<(Format, u32)> {
         NumberType::E2m1 => (E2M1, 0),
         _ => return None,
     })
+}
+
+/// The NaN and the sign bit of a float narrower than f64.
+#[inline(always)]
+pub(super) fn nan_and_sign(scalar: NumberType) -> Option<(u32, u32)> {
+    format(scalar).map(|(format, _)| (format.nan, format.sign))
 }
 
 /// Flushes a subnormal source.
@@ -318,17 +292,13 @@ pub(super) fn with_sign(bits: u32, scalar: NumberType, flush: bool, is_abs: bool
     if is_abs { bits & !format.sign } else { bits ^ format.sign }
 }
 
-/// Moves an inexact value with an even last bit one step toward the exact value.
+/// Moves an inexact value other than zero with an even last bit one step toward the exact value.
 #[inline(always)]
 fn to_odd(value: f64, error: f64) -> f64 {
-    if error == 0.0 || !value.is_finite() || value.to_bits() & 1 != 0 || !error.is_finite() {
-        return value;
-    }
-    if value == 0.0 {
-        return f64::from_bits(1).copysign(error);
-    }
-    let is_outward = (error > 0.0) == (value > 0.0);
-    f64::from_bits(if is_outward { value.to_bits() + 1 } else { value.to_bits() - 1 })
+    let is_even = value.to_bits() & 1 == 0;
+    let is_moved = is_even & (error.abs() > 0.0) & (error.abs() < f64::INFINITY);
+    let step = if (error > 0.0) == (value > 0.0) { 1 } else { u64::MAX };
+    f64::from_bits(value.to_bits().wrapping_add(if is_moved { step } else { 0 }))
 }
 
 /// The sum, rounded to odd.
@@ -342,6 +312,7 @@ pub(super) fn add_odd(a: f64, b: f64) -> f64 {
 }
 
 /// The quotient, rounded to odd.
+#[inline(always)]
 pub(super) fn div_odd(a: f64, b: f64) -> f64 {
     let quotient = a / b;
     if quotient == 0.0 || !quotient.is_finite() || b.is_infinite() {
@@ -352,6 +323,7 @@ pub(super) fn div_odd(a: f64, b: f64) -> f64 {
 }
 
 /// The square root, rounded to odd.
+#[inline(always)]
 pub(super) fn sqrt_odd(a: f64) -> f64 {
     let root = a.sqrt();
     if root == 0.0 || !root.is_finite() {
@@ -385,19 +357,17 @@ pub(super) enum FloatOp {
 }
 
 /// Evaluates an operation exactly, or rounded to odd if the result is inexact.
+#[inline(always)]
 fn evaluate(op: FloatOp, a: f64, b: f64, c: f64) -> f64 {
     match op {
         FloatOp::Add => add_odd(a, b),
         FloatOp::Sub => add_odd(a, -b),
         // Exact: the product of two f32 has 48 bits.
         FloatOp::Mul => a * b,
-        FloatOp::Fma => {
-            let product = a * b;
-            if product.is_finite() && c.is_finite() { add_odd(product, c) } else { product + c }
-        }
+        FloatOp::Fma => add_odd(a * b, c),
         FloatOp::Div => div_odd(a, b),
-        FloatOp::DivApprox => quotient(a as f32, b as f32, f32::INFINITY),
-        FloatOp::DivFull => quotient(a as f32, b as f32, LARGE),
+        FloatOp::DivApprox => quotient(a as f32, b as f32, f32::INFINITY).into(),
+        FloatOp::DivFull => quotient(a as f32, b as f32, LARGE).into(),
         FloatOp::Sqrt => sqrt_odd(a),
         FloatOp::Rcp => div_odd(1.0, a),
         // Not rounded to odd, because only trivial results are exact. The error of the f64 functions is less than a
@@ -406,7 +376,7 @@ fn evaluate(op: FloatOp, a: f64, b: f64, c: f64) -> f64 {
         FloatOp::Sin => sine(a),
         FloatOp::Cos => cosine(a),
         FloatOp::Lg2 => a.log2(),
-        FloatOp::Ex2 => a.exp2(),
+        FloatOp::Ex2 => exp2(a),
         // An H100 returns small arguments as they are. [measured]
         FloatOp::Tanh if a.abs() <= 1.0 / 256.0 => a,
         FloatOp::Tanh => a.tanh(),
@@ -416,19 +386,39 @@ fn evaluate(op: FloatOp, a: f64, b: f64, c: f64) -> f64 {
 }
 
 /// Divisors above this are divided by 4 in `div.full`, because the reciprocal would be subnormal.
-const LARGE: f32 = f32::from_bits((126 + 127) << 23);
+pub(super) const LARGE: f32 = f32::from_bits((126 + 127) << 23);
 
 /// `a` times the reciprocal of `b`, as ptxas compiles it for an H100: subnormal divisors are scaled up, divisors above
 /// `large` down, and the hardware's reciprocal has no subnormal results. Both steps are rounded to f32.
-fn quotient(a: f32, b: f32, large: f32) -> f64 {
-    let factor = match b.abs() {
-        size if size > large => 0.25,
-        size if size < f32::MIN_POSITIVE => 16_777_216.0,
-        _ => 1.0,
-    };
+#[inline(always)]
+pub(super) fn quotient(a: f32, b: f32, large: f32) -> f32 {
+    let factor = if b.abs() > large { 0.25 } else { 1.0 };
+    let factor = if b.abs() < f32::MIN_POSITIVE { 16_777_216.0 } else { factor };
     let reciprocal = 1.0 / (b * factor);
     let reciprocal = if reciprocal.is_subnormal() { 0.0_f32.copysign(b) } else { reciprocal };
-    f64::from(a * factor * reciprocal)
+    a * factor * reciprocal
+}
+
+/// Two to the power of an f32. Rounded to f32, it is the nearest value of all. [all f32 agree with glibc's `exp2`]
+#[inline(always)]
+pub(super) fn exp2(a: f64) -> f64 {
+    /// The Taylor series in the fraction of the exponent, which is at most one half.
+    const SERIES: [f64; 14] = {
+        let (mut series, mut n) = ([1.0; 14], 1);
+        while n < series.len() {
+            series[n] = series[n - 1] * std::f64::consts::LN_2 / n as f64;
+            n += 1;
+        }
+        series
+    };
+    /// A sum with this is rounded to an integer, which its low bits have.
+    const INTEGERS: f64 = (3_u64 << 51) as f64;
+    // An f32 has no powers beyond these.
+    let bounded = a.clamp(-200.0, 200.0);
+    let whole = bounded + INTEGERS;
+    let rest = bounded - (whole - INTEGERS);
+    let part = SERIES.iter().rev().fold(0.0, |sum: f64, factor| sum.mul_add(rest, *factor));
+    part * f64::from_bits((whole.to_bits() << 52).wrapping_add(1_f64.to_bits()))
 }
 
 /// Angles from here on are whole turns to an H100, because f32 has no bits for the fraction. The machine rounds the exact
@@ -482,11 +472,22 @@ fn truncated(value: f64, format: Format, modes: Modes) -> u32 {
     round(value, format, Modes { direction, ..modes })
 }
 
+/// [`narrow`] of an operation that is only known when it is executed.
+#[inline(never)]
+pub(super) fn narrow_any(op: FloatOp, scalar: NumberType, modes: Modes, sources: [u32; 3]) -> u32 {
+    narrow(op, scalar, modes, sources)
+}
+
 /// Evaluates an operation on floats of up to 32 bits.
 #[inline(always)]
 pub(super) fn narrow(op: FloatOp, scalar: NumberType, modes: Modes, sources: [u32; 3]) -> u32 {
-    let sources = if modes.flush { sources.map(|bits| flushed(bits, scalar)) } else { sources };
-    let [a, b, c] = sources.map(|bits| value(bits, scalar));
+    let [a, b, c] = sources;
+    let (a, b, c) = if modes.flush {
+        (flushed(a, scalar), flushed(b, scalar), flushed(c, scalar))
+    } else {
+        (a, b, c)
+    };
+    let (a, b, c) = (value(a, scalar), value(b, scalar), value(c, scalar));
     let Some((format, shift)) = format(scalar) else { return 0 };
     let mut result = evaluate(op, a, b, c);
     if result == 0.0 && modes.direction == Direction::Down {
@@ -497,7 +498,7 @@ pub(super) fn narrow(op: FloatOp, scalar: NumberType, modes: Modes, sources: [u3
             FloatOp::Fma => (a * b, c),
             _ => (result, result),
         };
-        if x.is_sign_negative() || y.is_sign_negative() {
+        if x.is_sign_negative() | y.is_sign_negative() {
             result = -0.0;
         }
     }
@@ -636,6 +637,7 @@ pub(super) fn select(is_max: bool, is_nan_kept: bool, a: f64, b: f64) -> f64 {
 }
 
 /// Rounds to an integer, and stays a float.
+#[inline(always)]
 pub(super) fn to_integral(value: f64, direction: Direction) -> f64 {
     match direction {
         Direction::Nearest => value.round_ties_even(),
@@ -647,6 +649,7 @@ pub(super) fn to_integral(value: f64, direction: Direction) -> f64 {
 }
 
 /// Converts a value to another type. `is_integral` rounds floats to integers on the way.
+#[inline(always)]
 pub(super) fn convert(
     bits: u64,
     from: NumberType,
@@ -656,6 +659,15 @@ pub(super) fn convert(
 ) -> u64 {
     match (from.is_float(), to.is_float()) {
         (false, false) => integer_to_integer(bits, from, to, modes.saturate),
+        // Exact in f64.
+        (false, true) if from.bits() <= 32 => {
+            let value = extend(bits, from) as i64 as f64;
+            match format(to) {
+                Some((format, shift)) => u64::from(round(value, format, modes) << shift),
+                None if modes.saturate => saturated(value).to_bits(),
+                None => value.to_bits(),
+            }
+        }
         (false, true) => integer_to_float(extend(bits, from), to, modes),
         (true, false) => float_to_integer(bits, from, to, modes),
         (true, true) => float_to_float(bits, from, to, modes, is_integral),
@@ -663,12 +675,14 @@ pub(super) fn convert(
 }
 
 /// The value of an integer, sign-extended or zero-extended.
+#[inline(always)]
 fn extend(bits: u64, scalar: NumberType) -> i128 {
-    let unused = 128 - scalar.bits();
-    let high = u128::from(bits) << unused;
-    if scalar.is_signed() { (high as i128) >> unused } else { (high >> unused) as i128 }
+    let unused = 64 - scalar.bits();
+    let high = bits << unused;
+    if scalar.is_signed() { (high as i64 >> unused).into() } else { (high >> unused).into() }
 }
 
+#[inline(always)]
 fn range(scalar: NumberType) -> (i128, i128) {
     let bits = scalar.bits();
     if scalar.is_signed() {
@@ -678,6 +692,7 @@ fn range(scalar: NumberType) -> (i128, i128) {
     }
 }
 
+#[inline(always)]
 fn integer_to_integer(bits: u64, from: NumberType, to: NumberType, saturate: bool) -> u64 {
     let mut value = extend(bits, from);
     if saturate {
@@ -714,30 +729,42 @@ fn integer_to_float(value: i128, to: NumberType, modes: Modes) -> u64 {
 }
 
 /// A value clamped to 0..=1; NaN and -0 become +0.
+#[inline(always)]
 fn saturated(value: f64) -> f64 {
     if value > 0.0 { value.min(1.0) } else { 0.0 }
 }
 
 /// The value of a float of any width.
+#[inline(always)]
 pub(super) fn any_value(bits: u64, scalar: NumberType) -> f64 {
     if scalar == NumberType::F64 { f64::from_bits(bits) } else { value(bits as u32, scalar) }
 }
 
+#[inline(always)]
 fn float_to_integer(bits: u64, from: NumberType, to: NumberType, modes: Modes) -> u64 {
     let flushes = modes.flush && from == NumberType::F32;
     let bits = if flushes { u64::from(flushed(bits as u32, from)) } else { bits };
     let value = any_value(bits, from);
-    let (least, most) = range(to);
-    if value.is_nan() {
-        // NaN becomes 0 or the most significant bit. [PTX ISA, cvt: "In float-to-integer conversions, NaN inputs"]
-        let is_zero = from != NumberType::F64 && to.bits() < 64;
-        return if is_zero { 0 } else { extend(1 << (to.bits() - 1), to) as u64 };
-    }
+    /// A sum with this has an integer of 32 bits in its low half.
+    const INTEGERS: f64 = (3_u64 << 51) as f64;
     let integral = to_integral(value, modes.direction);
-    // The cast saturates, even beyond 2^127.
-    (integral as i128).clamp(least, most) as u64
+    let number = match (to.bits(), to.is_signed()) {
+        // The casts saturate.
+        (64, true) => integral as i64 as u64,
+        (64, false) => integral as u64,
+        (_, is_signed) => {
+            let (least, most) = range(to);
+            let number = integral.clamp(least as f64, most as f64) + INTEGERS;
+            if is_signed { number.to_bits() as i32 as u64 } else { number.to_bits() as u32 as u64 }
+        }
+    };
+    // NaN becomes 0 or the most significant bit. [PTX ISA, cvt: "In float-to-integer conversions, NaN inputs"]
+    let is_zero = from != NumberType::F64 && to.bits() < 64;
+    let of_nan = if is_zero { 0 } else { extend(1 << (to.bits() - 1), to) as u64 };
+    if value.is_nan() { of_nan } else { number }
 }
 
+#[inline(always)]
 fn float_to_float(
     bits: u64,
     from: NumberType,
@@ -773,6 +800,7 @@ fn float_to_float(
 /// The NaN of a conversion that keeps payloads on an H100: those to f64 and `cvt.rna.tf32`. Others have one NaN. [measured]
 /// From f64 to narrower floats and in `cvt.f32.bf16`, an H100 keeps the bits that fit, too; here that is the one NaN,
 /// because a program cannot rely on what ptxas makes of them.
+#[inline(always)]
 fn converted_nan(bits: u64, from: NumberType, to: NumberType, modes: Modes) -> Option<u64> {
     use NumberType::{Bf16, F16, F32, F64, Tf32};
     Some(match (from, to) {

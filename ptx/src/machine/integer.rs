@@ -59,16 +59,26 @@ pub(super) fn nth_set(mask: u32, base: u32, offset: i32) -> u32 {
     u32::MAX
 }
 
+/// The quotient of two integers of 32 bits in f64, whose vectors divide. It is exact, because a quotient that is no
+/// integer is further from one than an f64 is off.
+#[inline(always)]
+pub(super) fn quotient(a: f64, b: f64) -> u32 {
+    /// A sum with this has an integer in its low half.
+    const INTEGERS: f64 = (3_u64 << 51) as f64;
+    let bits = ((a / b).trunc() + INTEGERS).to_bits() as u32;
+    if b == 0.0 { u32::MAX } else { bits }
+}
+
 /// `prmt`: selects four bytes from eight.
 #[inline(always)]
 pub(super) fn permute(a: u32, b: u32, selectors: u32) -> u32 {
-    let bytes = u64::from(b) << 32 | u64::from(a);
     let mut result = 0;
     for place in 0..4 {
         let selector = selectors >> (4 * place);
-        let byte = (bytes >> (8 * (selector & 7))) as u8;
-        let byte = if selector & 8 != 0 { ((byte as i8) >> 7) as u8 } else { byte };
-        result |= u32::from(byte) << (8 * place);
+        let word = if selector & 4 != 0 { b } else { a };
+        let high = word >> (8 * (selector & 3)) << 24;
+        let high = if selector & 8 != 0 { (high as i32 >> 31) as u32 } else { high };
+        result |= high >> 24 << (8 * place);
     }
     result
 }

@@ -43,8 +43,7 @@ impl NumberType {
     }
 
     fn row(self) -> (&'static str, u32) {
-        let row = TABLE.iter().find(|row| row.0 == self);
-        row.map_or(("", 32), |row| (row.1, row.2))
+        TABLE.get(self as usize).map_or(("", 32), |row| (row.1, row.2))
     }
 
     /// The inverse of a cast to `u32`, for types packed into an immediate.

@@ -267,6 +267,12 @@ fn integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         })),
         Opcode::Add => two(by_width!(map2, bits, u16, u32, u64, |a, b| a.wrapping_add(b))),
         Opcode::Sub => two(by_width!(map2, bits, u16, u32, u64, |a, b| a.wrapping_sub(b))),
+        Opcode::Div if scalar == T::S32 => two(Some(|r, o, e| {
+            r.map2(o, e, |a: u32, b: u32| integer::quotient((a as i32).into(), (b as i32).into()));
+        })),
+        Opcode::Div if scalar == T::U32 => two(Some(|r, o, e| {
+            r.map2(o, e, |a: u32, b: u32| integer::quotient(a.into(), b.into()))
+        })),
         Opcode::Div if scalar.is_signed() => two(by_width!(map2, bits, i16, i32, i64, |a, b| {
             if b == 0 { -1 } else { a.wrapping_div(b) }
         })),
@@ -421,7 +427,15 @@ fn integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
             ];
             let mode = modes.iter().position(|mode| request.has(*mode)).map_or(0, |mode| mode + 1);
             let execute: Execute = if mode == 0 {
-                |r, o, e| r.map3(o, e, integer::permute)
+                |r, o, e| {
+                    // Mostly a constant, whose shifts are the same in all lanes.
+                    let (selectors, first) = (r.get::<u32>(o.c), r.get::<u32>(o.c)[0]);
+                    if selectors.iter().fold(0, |all, selector| all | selector ^ first) == 0 {
+                        r.map3(o, e, |a, b, _: u32| integer::permute(a, b, first));
+                    } else {
+                        r.map3(o, e, integer::permute);
+                    }
+                }
             } else {
                 |r, o, e| {
                     let mode = o.immediate;
@@ -727,32 +741,49 @@ where
     }
 }
 
-/// An f32 operation with the default modes, in the processor's own arithmetic. Other modes take the slower path of
-/// [`general_float`].
+/// An f32 operation that rounds to nearest, in the processor's own arithmetic, with `.ftz` and `.sat`. Other modes take
+/// the slower path of [`general_float`].
 macro_rules! plain_f32 {
-    ($map:ident, |$($x:ident),+| $result:expr) => {
-        (|r: &mut Registers, o: &Op, e: u32| r.$map(o, e, |$($x: u32),+| {
-            $(let $x = f32::from_bits($x);)+
-            let result: f32 = $result;
-            // GPUs produce a single NaN of f32, whatever the payload of the sources.
-            if result.is_nan() { 0x7fff_ffff } else { result.to_bits() }
+    ($modes:expr, $map:ident, |$($x:ident),+| $result:expr) => {
+        plain_f32!(@ $modes, $map, u32, [0], |$($x),+| $result)
+    };
+    (x2 $modes:expr, $map:ident, |$($x:ident),+| $result:expr) => {
+        plain_f32!(@ $modes, $map, u64, [0, 32], |$($x),+| $result)
+    };
+    (@ $modes:expr, $map:ident, $t:ty, $shifts:expr, |$($x:ident),+| $result:expr) => {
+        match ($modes.flush, $modes.saturate) {
+            (false, false) => plain_f32!(@ false, false, $map, $t, $shifts, |$($x),+| $result),
+            (false, true) => plain_f32!(@ false, true, $map, $t, $shifts, |$($x),+| $result),
+            (true, false) => plain_f32!(@ true, false, $map, $t, $shifts, |$($x),+| $result),
+            (true, true) => plain_f32!(@ true, true, $map, $t, $shifts, |$($x),+| $result),
+        }
+    };
+    (@ $flush:expr, $saturate:expr, $map:ident, $t:ty, $shifts:expr, |$($x:ident),+| $result:expr) => {
+        (|r: &mut Registers, o: &Op, e: u32| r.$map(o, e, #[inline(always)] |$($x: $t),+| {
+            let mut all: $t = 0;
+            for shift in $shifts {
+                $(let $x = single::<$flush>(($x >> shift) as u32);)+
+                all |= <$t>::from(single_bits::<$flush, $saturate>($result)) << shift;
+            }
+            all
         })) as Execute
     };
 }
 
-/// [`plain_f32`] on both halves of 64 bits.
-macro_rules! plain_f32x2 {
-    ($map:ident, |$($x:ident),+| $result:expr) => {
-        (|r: &mut Registers, o: &Op, e: u32| r.$map(o, e, |$($x: u64),+| {
-            let half = |shift: u32| {
-                $(let $x = f32::from_bits(($x >> shift) as u32);)+
-                let result: f32 = $result;
-                let bits = if result.is_nan() { 0x7fff_ffff } else { result.to_bits() };
-                u64::from(bits) << shift
-            };
-            half(0) | half(32)
-        })) as Execute
-    };
+/// The value of an f32, zero if it is subnormal and flushed.
+#[inline(always)]
+fn single<const FLUSH: bool>(bits: u32) -> f32 {
+    f32::from_bits(if FLUSH { float::flushed(bits, T::F32) } else { bits })
+}
+
+/// The bits of a result: flushed, and clamped to 0..=1.
+#[inline(always)]
+fn single_bits<const FLUSH: bool, const SATURATE: bool>(result: f32) -> u32 {
+    let clamped = if result > 0.0 { result.min(1.0) } else { 0.0 };
+    let result = if SATURATE { clamped } else { result };
+    let bits = single::<FLUSH>(result.to_bits()).to_bits();
+    // GPUs produce a single NaN of f32, whatever the payload of the sources.
+    if result.is_nan() { 0x7fff_ffff } else { bits }
 }
 
 macro_rules! plain_f64 {
@@ -809,27 +840,38 @@ fn floating(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         let rule = LaneRule::new(execute, scalar, &sources[..count])?;
         return Some(LaneRule { immediate, ..rule });
     }
+    let is_f32 = scalar.parts().0 == T::F32;
     let plain: Option<Execute> = match (op, scalar) {
-        _ if !modes.is_plain() => None,
-        (FloatOp::Add, T::F32) => Some(plain_f32!(map2, |a, b| a + b)),
-        (FloatOp::Sub, T::F32) => Some(plain_f32!(map2, |a, b| a - b)),
-        (FloatOp::Mul, T::F32) => Some(plain_f32!(map2, |a, b| a * b)),
-        (FloatOp::Div, T::F32) => Some(plain_f32!(map2, |a, b| a / b)),
-        (FloatOp::Fma, T::F32) => Some(plain_f32!(map3, |a, b, c| a.mul_add(b, c))),
-        (FloatOp::Sqrt, T::F32) => Some(plain_f32!(map1, |a| a.sqrt())),
-        (FloatOp::Rcp, T::F32) => Some(plain_f32!(map1, |a| 1.0 / a)),
+        _ if modes.direction != Direction::Nearest || !is_f32 && !modes.is_plain() => None,
+        (FloatOp::Add, T::F32) => Some(plain_f32!(modes, map2, |a, b| a + b)),
+        (FloatOp::Sub, T::F32) => Some(plain_f32!(modes, map2, |a, b| a - b)),
+        (FloatOp::Mul, T::F32) => Some(plain_f32!(modes, map2, |a, b| a * b)),
+        (FloatOp::Div, T::F32) => Some(plain_f32!(modes, map2, |a, b| a / b)),
+        (FloatOp::DivApprox, T::F32) => {
+            Some(plain_f32!(modes, map2, |a, b| float::quotient(a, b, f32::INFINITY)))
+        }
+        (FloatOp::DivFull, T::F32) => {
+            Some(plain_f32!(modes, map2, |a, b| float::quotient(a, b, float::LARGE)))
+        }
+        (FloatOp::Fma, T::F32) => Some(plain_f32!(modes, map3, |a, b, c| a.mul_add(b, c))),
+        (FloatOp::Sqrt, T::F32) => Some(plain_f32!(modes, map1, |a| a.sqrt())),
+        (FloatOp::Rcp, T::F32) => Some(plain_f32!(modes, map1, |a| 1.0 / a)),
+        (FloatOp::Rsqrt, T::F32) => {
+            Some(plain_f32!(modes, map1, |a| (1.0 / f64::from(a).sqrt()) as f32))
+        }
+        (FloatOp::Ex2, T::F32) => Some(plain_f32!(modes, map1, |a| float::exp2(a.into()) as f32)),
         (FloatOp::Add, T::F64) => Some(plain_f64!(FloatOp::Add, map2, |a, b| a + b)),
         (FloatOp::Sub, T::F64) => Some(plain_f64!(FloatOp::Sub, map2, |a, b| a - b)),
         (FloatOp::Mul, T::F64) => Some(plain_f64!(FloatOp::Mul, map2, |a, b| a * b)),
         (FloatOp::Div, T::F64) => Some(plain_f64!(FloatOp::Div, map2, |a, b| a / b)),
         (FloatOp::Fma, T::F64) => Some(plain_f64!(FloatOp::Fma, map3, |a, b, c| a.mul_add(b, c))),
-        (FloatOp::Add, T::F32x2) => Some(plain_f32x2!(map2, |a, b| a + b)),
-        (FloatOp::Sub, T::F32x2) => Some(plain_f32x2!(map2, |a, b| a - b)),
-        (FloatOp::Mul, T::F32x2) => Some(plain_f32x2!(map2, |a, b| a * b)),
-        (FloatOp::Fma, T::F32x2) => Some(plain_f32x2!(map3, |a, b, c| a.mul_add(b, c))),
+        (FloatOp::Add, T::F32x2) => Some(plain_f32!(x2 modes, map2, |a, b| a + b)),
+        (FloatOp::Sub, T::F32x2) => Some(plain_f32!(x2 modes, map2, |a, b| a - b)),
+        (FloatOp::Mul, T::F32x2) => Some(plain_f32!(x2 modes, map2, |a, b| a * b)),
+        (FloatOp::Fma, T::F32x2) => Some(plain_f32!(x2 modes, map3, |a, b, c| a.mul_add(b, c))),
         _ => None,
     };
-    let execute = plain.or_else(|| general_float(scalar));
+    let execute = plain.or_else(|| general_float(op, modes, scalar));
     let rule = LaneRule::new(execute, scalar, &[scalar; 3][..count])?;
     Some(LaneRule { immediate, ..rule })
 }
@@ -905,7 +947,7 @@ fn mixed_float(from: T) -> Option<Execute> {
                 let wide = |bits: u32| (float::value(bits, $from) as f32).to_bits();
                 r.map3(o, e, |a, b, c| {
                     let b = if op == FloatOp::Fma { wide(b) } else { b };
-                    float::narrow(op, T::F32, modes, [wide(a), b, c])
+                    float::narrow_any(op, T::F32, modes, [wide(a), b, c])
                 });
             }
         };
@@ -917,46 +959,47 @@ fn mixed_float(from: T) -> Option<Execute> {
     })
 }
 
-/// An operation with any rounding mode. The immediate selects operation and mode.
-fn general_float(scalar: T) -> Option<Execute> {
-    macro_rules! narrow {
-        ($scalar:expr) => {
-            |r, o, e| {
-                let (op, modes) = (float_op(o.immediate), Modes::unpack(o.immediate));
-                r.map3(o, e, |a, b, c| float::narrow(op, $scalar, modes, [a, b, c]));
+/// An operation with any rounding mode. The immediate selects operation and mode, except for the sums and products of 16
+/// bits without modes, which are each compiled by themselves, so that the compiler vectorizes them.
+fn general_float(op: FloatOp, modes: Modes, scalar: T) -> Option<Execute> {
+    macro_rules! parts {
+        ($scalar:expr, $t:ty, $first:literal $($shift:literal)?) => {
+            match op {
+                FloatOp::Add if modes.is_plain() => parts!(@ Add, $scalar, $first $($shift)?),
+                FloatOp::Sub if modes.is_plain() => parts!(@ Sub, $scalar, $first $($shift)?),
+                FloatOp::Mul if modes.is_plain() => parts!(@ Mul, $scalar, $first $($shift)?),
+                FloatOp::Fma if modes.is_plain() => parts!(@ Fma, $scalar, $first $($shift)?),
+                _ => parts!(any $scalar, $t, $first $($shift)?),
             }
         };
-    }
-    macro_rules! packed {
-        ($scalar:expr) => {
+        (@ $op:ident, $scalar:expr, $($shift:literal)+) => {
+            |r, o, e| r.map3(o, e, #[inline(always)] |a: u32, b: u32, c: u32| {
+                let modes = Modes::default();
+                0 $(| float::narrow(
+                    FloatOp::$op, $scalar, modes, [a >> $shift, b >> $shift, c >> $shift],
+                ) << $shift)+
+            })
+        };
+        (any $scalar:expr, $t:ty, $($shift:literal)+) => {
             |r, o, e| {
                 let (op, modes) = (float_op(o.immediate), Modes::unpack(o.immediate));
-                r.map3(o, e, |a: u32, b: u32, c: u32| {
+                r.map3(o, e, |a: $t, b: $t, c: $t| {
                     let part = |shift: u32| {
-                        let sources = [a, b, c].map(|bits| bits >> shift & 0xffff);
-                        float::narrow(op, $scalar, modes, sources) << shift
+                        let sources = [a, b, c].map(|bits| (bits >> shift) as u32);
+                        <$t>::from(float::narrow_any(op, $scalar, modes, sources)) << shift
                     };
-                    part(0) | part(16)
+                    0 $(| part($shift))+
                 });
             }
         };
     }
     Some(match scalar {
-        T::F32 => narrow!(T::F32),
-        T::F16 => narrow!(T::F16),
-        T::Bf16 => narrow!(T::Bf16),
-        T::F16x2 => packed!(T::F16),
-        T::Bf16x2 => packed!(T::Bf16),
-        T::F32x2 => |r, o, e| {
-            let (op, modes) = (float_op(o.immediate), Modes::unpack(o.immediate));
-            r.map3(o, e, |a: u64, b: u64, c: u64| {
-                let part = |shift: u32| {
-                    let sources = [a, b, c].map(|bits| (bits >> shift) as u32);
-                    u64::from(float::narrow(op, T::F32, modes, sources)) << shift
-                };
-                part(0) | part(32)
-            });
-        },
+        T::F32 => parts!(any T::F32, u32, 0),
+        T::F16 => parts!(T::F16, u32, 0),
+        T::Bf16 => parts!(T::Bf16, u32, 0),
+        T::F16x2 => parts!(T::F16, u32, 0 16),
+        T::Bf16x2 => parts!(T::Bf16, u32, 0 16),
+        T::F32x2 => parts!(any T::F32, u64, 0 32),
         T::F64 => |r, o, e| {
             let (op, modes) = (float_op(o.immediate), Modes::unpack(o.immediate));
             r.map3(o, e, |a, b, c| float::wide(op, modes, [a, b, c]));
@@ -976,7 +1019,7 @@ fn out_of_bounds_fma(scalar: T) -> Option<Execute> {
                         let [a, b, c] = [a, b, c].map(|bits| bits >> shift & 0xffff);
                         let is_dead = |bits| float::value(bits, $scalar).is_nan();
                         let sources = if is_dead(a) || is_dead(b) { [0, 0, c] } else { [a, b, c] };
-                        float::narrow(FloatOp::Fma, $scalar, modes, sources) << shift
+                        float::narrow_any(FloatOp::Fma, $scalar, modes, sources) << shift
                     };
                     $shifts.iter().fold(0, |all, shift| all | part(shift))
                 });
@@ -1051,40 +1094,30 @@ fn extremes(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         return None;
     }
     let immediate = flags.iter().rev().fold(0, |bits, flag| bits << 1 | u32::from(*flag));
-    fn narrow(flags: u32, scalar: T, a: u32, b: u32) -> u32 {
-        let flush = |bits| if flags & 4 != 0 { float::flushed(bits, scalar) } else { bits };
-        let sources = [flush(a), flush(b)];
-        let [mut x, mut y] = sources.map(|bits| float::value(bits, scalar));
-        let is_flipped = flags & 8 != 0 && x.is_sign_negative() != y.is_sign_negative();
-        if flags & 32 != 0 {
-            (x, y) = (x.abs(), y.abs());
-        }
-        let chosen = float::select(flags & 1 != 0, flags & 2 != 0, x, y);
-        let chosen = if is_flipped { -chosen } else { chosen };
-        float::format(scalar)
-            .map_or(0, |(format, _)| float::round(chosen, format, Modes::default()))
-    }
     macro_rules! of {
         ($map:ident, |$flags:ident, $($x:ident),+| $result:expr) => {
             |r: &mut Registers, o: &Op, e: u32| {
                 let $flags = o.immediate;
-                r.$map(o, e, |$($x),+| $result);
+                r.$map(o, e, #[inline(always)] |$($x),+| $result);
             }
         };
     }
+    #[inline(always)]
     fn pair(flags: u32, scalar: T, a: u32, b: u32) -> u32 {
-        narrow(flags, scalar, a & 0xffff, b & 0xffff)
-            | narrow(flags, scalar, a >> 16, b >> 16) << 16
+        let low = extreme(flags, scalar, a & 0xffff, b & 0xffff);
+        low | extreme(flags, scalar, a >> 16, b >> 16) << 16
     }
     let execute: Execute = match scalar {
         T::F32 if flags[4] => {
-            of!(map3, |f, a, b, c| narrow(f, T::F32, narrow(f, T::F32, a, b), c))
+            of!(map3, |f, a, b, c| extreme(f, T::F32, extreme(f, T::F32, a, b), c))
         }
-        T::F32 if immediate == 0 => |r, o, e| r.map2(o, e, |a, b| extreme_f32(a, b, false)),
-        T::F32 if immediate == 1 => |r, o, e| r.map2(o, e, |a, b| extreme_f32(a, b, true)),
-        T::F32 => of!(map2, |f, a, b| narrow(f, T::F32, a, b)),
-        T::F16 => of!(map2, |f, a, b| narrow(f, T::F16, a, b)),
-        T::Bf16 => of!(map2, |f, a, b| narrow(f, T::Bf16, a, b)),
+        T::F32 if immediate == 0 => of!(map2, |_f, a, b| extreme(0, T::F32, a, b)),
+        T::F32 if immediate == 1 => of!(map2, |_f, a, b| extreme(1, T::F32, a, b)),
+        T::F32 if immediate == 4 => of!(map2, |_f, a, b| extreme(4, T::F32, a, b)),
+        T::F32 if immediate == 5 => of!(map2, |_f, a, b| extreme(5, T::F32, a, b)),
+        T::F32 => of!(map2, |f, a, b| extreme(f, T::F32, a, b)),
+        T::F16 => of!(map2, |f, a, b| extreme(f, T::F16, a, b)),
+        T::Bf16 => of!(map2, |f, a, b| extreme(f, T::Bf16, a, b)),
         T::F16x2 => of!(map2, |f, a, b| pair(f, T::F16, a, b)),
         T::Bf16x2 => of!(map2, |f, a, b| pair(f, T::Bf16, a, b)),
         T::F64 => of!(map2, |f, a, b| { float::select_wide(f & 1 != 0, a, b) }),
@@ -1094,18 +1127,25 @@ fn extremes(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
     Some(LaneRule { immediate, ..rule })
 }
 
-/// The minimum or maximum of two f32, without branches, so that the compiler vectorizes it.
+/// The minimum or maximum of two floats of up to 32 bits, without branches, so that the compiler vectorizes it.
 #[inline(always)]
-fn extreme_f32(a: u32, b: u32, is_max: bool) -> u32 {
-    let (x, y) = (f32::from_bits(a), f32::from_bits(b));
+fn extreme(flags: u32, scalar: T, a: u32, b: u32) -> u32 {
+    let Some((nan, sign)) = float::nan_and_sign(scalar) else { return 0 };
+    let is_max = flags & 1 != 0;
+    let flush = |bits| if flags & 4 != 0 { float::flushed(bits, scalar) } else { bits };
+    let (a, b) = (flush(a), flush(b));
+    let flipped = if flags & 8 != 0 { (a ^ b) & sign } else { 0 };
+    let (a, b) = if flags & 32 != 0 { (a & !sign, b & !sign) } else { (a, b) };
+    let (x, y) = (float::value(a, scalar) as f32, float::value(b, scalar) as f32);
     // +0 and -0 are equal, so their sign bits decide.
     let equal = if is_max { a & b } else { a | b };
     let chosen = if (x < y) == is_max { b } else { a };
     let of_numbers = if x == y { equal } else { chosen };
-    let without_nan = if x.is_nan() { b } else { a };
     let is_any_nan = x.is_nan() | y.is_nan();
-    let result = if is_any_nan { without_nan } else { of_numbers };
-    if x.is_nan() & y.is_nan() { 0x7fff_ffff } else { result }
+    let is_nan = if flags & 2 != 0 { is_any_nan } else { x.is_nan() & y.is_nan() };
+    let result = if x.is_nan() { b } else { a };
+    let result = if is_any_nan { result } else { of_numbers };
+    if is_nan { nan } else { result ^ flipped }
 }
 
 /// `testp`: a predicate for a class of floats.
@@ -1273,13 +1313,10 @@ pub(super) fn unpack(is_wide: bool) -> Execute {
 
 /// `selp`: `a` if the predicate is true, otherwise `b`.
 pub(super) fn select(is_wide: bool) -> Execute {
-    fn by<V: Lane>(r: &mut Registers, op: &Op, exec: u32) {
+    fn by<V: Lane + Default>(r: &mut Registers, op: &Op, exec: u32) {
         let chosen = r.predicate(op.c);
-        let (a, b): (&[V; LANES], &[V; LANES]) = (r.get(op.a), r.get(op.b));
-        let out: [V; LANES] =
-            std::array::from_fn(|lane| if chosen >> lane & 1 != 0 { a[lane] } else { b[lane] });
+        r.choose::<V>(op, exec, chosen);
         let unknown = r.unknown(op.c) | (r.unknown(op.a) & chosen) | (r.unknown(op.b) & !chosen);
-        r.put(op.d, &out, exec);
         if unknown & exec == 0 {
             r.know(op.d, exec);
         } else {

@@ -371,6 +371,12 @@ impl Registers {
         lanes.filter(is_decided).fold(0, |all, lane| all | 1 << lane)
     }
 
+    /// Takes the first source in the lanes of a mask, and the second one in the others.
+    #[inline(always)]
+    pub(super) fn choose<V: Lane + Default>(&mut self, op: &Op, exec: u32, chosen: u32) {
+        warpload::simd::vectorized!(choose_each::<V>(self, op, exec, chosen));
+    }
+
     /// The lanes that pass a test of two sources.
     #[inline(always)]
     pub(super) fn test2<A: Lane>(&self, op: &Op, f: impl Fn(A, A) -> bool + Copy) -> u32 {
@@ -423,6 +429,17 @@ fn each3<A: Lane, B: Lane, C: Lane, R: Lane + Default>(
     let mut out = [R::default(); LANES];
     for lane in 0..LANES {
         out[lane] = f(a[lane], b[lane], c[lane]);
+    }
+    r.put(op.d, &out, exec);
+}
+
+#[inline(always)]
+fn choose_each<V: Lane + Default>(r: &mut Registers, op: &Op, exec: u32, chosen: u32) {
+    let (a, b) = (r.get::<V>(op.a), r.get::<V>(op.b));
+    let mut out = [V::default(); LANES];
+    for lane in 0..LANES {
+        let (a, b) = (a[lane], b[lane]);
+        out[lane] = if chosen & 1 << lane != 0 { a } else { b };
     }
     r.put(op.d, &out, exec);
 }

@@ -113,7 +113,7 @@ fn bytes_are_permuted_in_every_mode() {
             chosen(a, b, each.map(|at| byte(at, c & 3)))
         });
     }
-    integers("prmt.b32 D, A, B, C;", 32, |a, b, c| {
+    let plain_mode = |a, b, c: u64| {
         let plain = chosen(a, b, each.map(|at| c >> (4 * at) & 7));
         each.into_iter().fold(plain, |all, at| {
             let byte = plain >> (8 * at) & 255;
@@ -121,7 +121,13 @@ fn bytes_are_permuted_in_every_mode() {
             let is_sign = c >> (4 * at + 3) & 1 != 0;
             if is_sign { all & !(255 << (8 * at)) | sign << (8 * at) } else { all }
         })
-    });
+    };
+    integers("prmt.b32 D, A, B, C;", 32, plain_mode);
+    for selectors in [0x3210, 0x7654, 0x9bdf, 0x8040, 0xfedc] {
+        integers(&format!("prmt.b32 D, A, B, {selectors};"), 32, |a, b, _| {
+            plain_mode(a, b, selectors)
+        });
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Floats of every width against soft floats, which round exactly in every direction.
 
+use proptest::prelude::*;
 use rustc_apfloat::ieee::{BFloat, Double, Float8E4M3FN, Float8E5M2, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
 
@@ -108,8 +109,13 @@ fn reference<F: Float>(words: &[&str], sources: [u64; 3]) -> Option<u64> {
     (!result.is_nan()).then(|| result.to_bits() as u64)
 }
 
-/// Compares an instruction of `count` sources with soft floats, for all pairs of edges.
+/// Compares an instruction with soft floats, for all pairs of edges.
 fn check(instruction: &str) {
+    check_on(instruction, |bits, fraction| all_pairs(&edges(bits, fraction)));
+}
+
+/// Compares an instruction with soft floats, for the triples of a format.
+fn check_on(instruction: &str, triples: impl Fn(u32, u32) -> Vec<[u64; 3]>) {
     let words: Vec<&str> = instruction.split('.').collect();
     let name = words[words.len() - 1];
     let (scalar, is_packed) = match name.strip_suffix("x2") {
@@ -128,7 +134,7 @@ fn check(instruction: &str) {
         "neg" | "abs" | "rcp" => "A",
         _ => "A, B",
     };
-    let mut triples = all_pairs(&edges(bits, fraction));
+    let mut triples = triples(bits, fraction);
     let parts = if is_packed { vec![0, bits] } else { vec![0] };
     if is_packed {
         let joined = |low: u64, high: u64| low | high << bits;
@@ -249,6 +255,162 @@ fn decomposed(bits: u64, fraction: u32, bias: i32) -> (u128, i32) {
     let (field, rest) = ((bits >> fraction) as i32, bits & ((1 << fraction) - 1));
     let hidden = if field == 0 { 0 } else { 1 << fraction };
     (u128::from(rest | hidden), field.max(1) - bias - fraction as i32)
+}
+
+/// The bits of a float: random ones, or of a kind that is seldom drawn.
+fn float_of((random, kind): (u64, u32), bits: u32, fraction: u32) -> u64 {
+    let (sign, least) = (random & 1 << (bits - 1), 1_u64 << fraction);
+    let infinity = (1 << (bits - 1)) - least;
+    let one = infinity / 2 / least * least;
+    let magnitude = match kind {
+        0 => 0,
+        1 => infinity,
+        2 => infinity | random & (least - 1) | 1,
+        3 => random & (least - 1),
+        4 => infinity - 1 - (random & 3),
+        5 => least + (random & 3) - 2,
+        // Powers of two and their neighbours, and few digits, whose sums and products are ties.
+        6 => (random & infinity & !(least << 1)).wrapping_add(random >> 62).wrapping_sub(1),
+        7 => one + (random & least * 7) + ((random >> 61) << (fraction - 3)),
+        8 => one - least * (random & 3) + (random >> 60 & 1),
+        _ => random,
+    };
+    magnitude & ((1 << (bits - 1)) - 1) | sign
+}
+
+/// The qualifiers of sums and products in f32, and in f16.
+const SINGLE: [&str; 16] = [
+    "rn",
+    "rz",
+    "rm",
+    "rp",
+    "rn.ftz",
+    "rz.ftz",
+    "rm.ftz",
+    "rp.ftz",
+    "rn.sat",
+    "rz.sat",
+    "rm.sat",
+    "rp.sat",
+    "rn.ftz.sat",
+    "rz.ftz.sat",
+    "rm.ftz.sat",
+    "rp.ftz.sat",
+];
+const HALF: [&str; 4] = ["rn", "rn.ftz", "rn.sat", "rn.ftz.sat"];
+
+/// The instructions whose lanes are vectorized, with every mode.
+fn forms() -> Vec<String> {
+    let mut forms = Vec::new();
+    for op in ["add", "sub", "mul", "fma"] {
+        forms.extend(SINGLE.map(|modes| format!("{op}.{modes}.f32")));
+        forms.extend(["rn", "rz", "rn.ftz", "rp.ftz"].map(|modes| format!("{op}.{modes}.f32x2")));
+        for count in ["", "x2"] {
+            forms.extend(HALF.map(|modes| format!("{op}.{modes}.f16{count}")));
+            forms.push(format!("{op}.rn.bf16{count}"));
+        }
+    }
+    for op in ["fma.rn.relu.f16", "fma.rn.ftz.relu.f16x2", "fma.rn.relu.bf16", "fma.rn.relu.bf16x2"]
+    {
+        forms.push(op.into());
+    }
+    for op in ["div", "rcp"] {
+        forms.extend(SINGLE[..8].iter().map(|modes| format!("{op}.{modes}.f32")));
+    }
+    for op in ["min", "max"] {
+        for modes in ["", ".NaN", ".xorsign.abs", ".NaN.xorsign.abs"] {
+            for scalar in ["f32", "f16", "f16x2", "bf16", "bf16x2"] {
+                forms.push(format!("{op}{modes}.{scalar}"));
+                if !scalar.starts_with('b') {
+                    forms.push(format!("{op}.ftz{modes}.{scalar}"));
+                }
+            }
+        }
+    }
+    forms
+}
+
+/// Numbers for [`float_of`]: the kinds are as frequent as all others together.
+fn drawn() -> impl Strategy<Value = (u64, u32)> {
+    (any::<u64>(), 0..18_u32)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn drawn_floats_are_those_of_soft_floats(
+        form in 0..20_usize,
+        numbers in proptest::collection::vec([drawn(), drawn(), drawn()], 128),
+    ) {
+        for form in forms().iter().skip(form).step_by(20) {
+            check_on(form, |bits, fraction| {
+                let triples = numbers.iter();
+                triples.map(|triple| triple.map(|number| float_of(number, bits, fraction))).collect()
+            });
+        }
+    }
+
+    /// Into f16, bf16 and integers of 32 bits, and approximations, which are the nearest values of f64.
+    #[test]
+    fn drawn_f32_are_converted_as_by_soft_floats(numbers in proptest::collection::vec(drawn(), 512)) {
+        let numbers: Vec<u64> =
+            numbers.iter().map(|number| float_of(*number, 32, 23)).chain(near_halves()).collect();
+        let triples: Vec<[u64; 3]> = numbers.iter().map(|bits| [*bits, 0, 0]).collect();
+        for modes in ["rn", "rz", "rn.ftz", "rn.relu", "rz.satfinite", "rn.relu.satfinite"] {
+            let words: Vec<&str> = modes.split('.').collect();
+            for (to, converted) in [
+                ("f16", converted::<Single, Half> as fn(&[&str], u64, u64) -> u64),
+                ("bf16", converted::<Single, BFloat>),
+            ] {
+                if to == "bf16" && modes == "rn.ftz" {
+                    continue;
+                }
+                let instruction = format!(
+                    "cvt.u32.u64 %r11, %rd10; cvt.{modes}.{to}.f32 %h4, %r11; cvt.u64.u16 %rd13, %h4;"
+                );
+                for (bits, got) in
+                    numbers.iter().zip(super::arithmetic::evaluate(&instruction, &triples))
+                {
+                    let wanted = converted(&words, *bits, 0x7fff);
+                    prop_assert_eq!(got, wanted, "{} {:#x}", &instruction, bits);
+                }
+            }
+        }
+        type Integral = fn(f64) -> f64;
+        let rounds: [(&str, Integral); 4] = [
+            ("rni", f64::round_ties_even), ("rzi", f64::trunc), ("rmi", f64::floor), ("rpi", f64::ceil),
+        ];
+        for (round, integral) in rounds {
+            for (to, cast) in [
+                ("s32", (|value| value as i32 as u32) as fn(f64) -> u32),
+                ("u32", |value| value as u32),
+            ] {
+                let instruction = format!("cvt.{round}.{to}.f32 D, A;");
+                for (bits, got) in numbers.iter().zip(apply(&instruction, 32, &triples)) {
+                    let wanted = cast(integral(f32::from_bits(*bits as u32).into()));
+                    prop_assert_eq!(got, u64::from(wanted), "{} {:#x}", &instruction, bits);
+                }
+            }
+        }
+        let functions: [(&str, Integral); 2] =
+            [("ex2", f64::exp2), ("rsqrt", |value| 1.0 / value.sqrt())];
+        for (name, function) in functions {
+            for ftz in ["", ".ftz"] {
+                let flushed = |value: f32| {
+                    let is_flushed = !ftz.is_empty() && value.is_subnormal();
+                    if is_flushed { 0.0_f32.copysign(value) } else { value }
+                };
+                let instruction = format!("{name}.approx{ftz}.f32 D, A;");
+                for (bits, got) in numbers.iter().zip(apply(&instruction, 32, &triples)) {
+                    let source = flushed(f32::from_bits(*bits as u32));
+                    let wanted = flushed(function(source.into()) as f32);
+                    let wanted = if wanted.is_nan() { 0x7fff_ffff } else { wanted.to_bits() };
+                    prop_assert_eq!(got, u64::from(wanted), "{} {:#x}", &instruction, bits);
+                }
+            }
+        }
+    }
 }
 
 #[test]
