@@ -246,7 +246,8 @@ impl Fragment {
         })
     }
 
-    /// The elements row by row. `convert` gets a lane's register, and the number of bits below the element.
+    /// The elements row by row. `convert` gets a lane's register, and the number of bits below the
+    /// element.
     fn read<L: Lane, V: Copy + Default>(
         &self,
         registers: &Registers,
@@ -275,7 +276,8 @@ impl Fragment {
         values
     }
 
-    /// Writes the elements. `pack` returns the bits of a register for one, and gets the number of bits below it.
+    /// Writes the elements. `pack` returns the bits of a register for one, and gets the number of
+    /// bits below it.
     fn write<L: Lane + BitOr<Output = L>, V: Copy>(
         &self,
         registers: &mut Registers,
@@ -645,8 +647,8 @@ fn mark(registers: &mut Registers, slots: &[Slot], unknown: Option<Origin>) {
     }
 }
 
-/// Whether f32 holds all products of these factors of bf16 or tf32 exactly. Factors have up to 11 bits, so only overflow and subnormal
-/// products are inexact.
+/// Whether f32 holds all products of these factors of bf16 or tf32 exactly. Factors have up to 11
+/// bits, so only overflow and subnormal products are inexact.
 fn have_exact_products(a: &[f32], b: &[f32]) -> bool {
     const INFINITY: u32 = f32::INFINITY.to_bits();
     // Bits are in the order of magnitudes. Less one, zero comes after all others.
@@ -687,7 +689,10 @@ fn accumulate<V: Copy>(
     }
 }
 
-/// [`accumulate`] for sums of f16, whose steps take so long that those of one element must not wait for each other.
+/// [`accumulate`] for sums of f16, whose steps take so long that those of one element must not
+/// wait for each other. Not inlined, because only slices that are arguments are known to be apart,
+/// and become vectors.
+#[inline(never)]
 fn accumulate_halves([_, n, k]: [usize; 3], [a, b]: [&[f32]; 2], sums: &mut [f32]) {
     for (inner, b) in b.chunks_exact(n).enumerate() {
         for (sums, a) in sums.chunks_exact_mut(n).zip(a.chunks_exact(k)) {

@@ -669,7 +669,10 @@ fn fragments_of_another_size_are_not_executed() {
          {%r1, %r2}, {%r1}, {%r1, %r2, %r3, %r4};",
         "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%r1, %r2, %r3, %r4}, {%r1, %r2}, {%r1, %r2}, \
          {%r1, %r2, %r3, %r4};",
+        "mma.sync.aligned.m16n8k8.row.col.f16.bf16.bf16.f16 {%r1, %r2}, {%r1, %r2}, {%r1}, \
+         {%r1, %r2};",
         "wmma.load.a.sync.aligned.row.m8n8k4.global.b1 {%r1}, [%rd1], 32;",
+        "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r1, %r2, %r3, %r4, %r5}, [%rd1], 32;",
         "wmma.load.a.sync.aligned.row.m8n8k4.global.b128 {%r1}, [%rd1], 32;",
         "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, [%r9];",
     ];
