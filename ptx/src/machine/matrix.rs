@@ -6,8 +6,6 @@
 use std::iter::repeat_n;
 use std::ops::{BitOr, Range};
 
-use half::f16;
-
 use super::access::{AccessKind, LaneBytes, changed, find_addresses, parts, truncate};
 use super::code::{Element, MemoryKind, MemoryOp, Op};
 use super::compile::FunctionCompiler;
@@ -759,8 +757,7 @@ impl Multiply {
                 let mut sums = self.c.floats(registers);
                 accumulate_halves(size, factors, &mut sums);
                 self.d.write(registers, &sums, |sum, shift| {
-                    let bits = if sum.is_nan() { 0x7fff } else { f16::from_f32(sum).to_bits() };
-                    u32::from(bits) << shift
+                    float::round(sum.into(), float::F16, Modes::default()) << shift
                 });
             }
             _ => {
