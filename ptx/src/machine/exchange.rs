@@ -151,7 +151,17 @@ fn derive_from_all(registers: &mut Registers, slot: Slot, source: Slot, exec: u3
 /// `shfl.sync`. [PTX ISA, `shfl.sync`]
 fn shuffle(registers: &mut Registers, op: &Op, mode: Shuffle, exec: u32) {
     let (choices, limits) = (registers.get::<u32>(op.b), registers.get::<u32>(op.c));
-    let (sources, inside) = warpload::simd::vectorized!(shuffle_sources(choices, limits, mode));
+    macro_rules! sources {
+        ($mode:expr) => {
+            warpload::simd::vectorized!(shuffle_sources(choices, limits, $mode))
+        };
+    }
+    let (sources, inside) = match mode {
+        Shuffle::Up => sources!(Shuffle::Up),
+        Shuffle::Down => sources!(Shuffle::Down),
+        Shuffle::Butterfly => sources!(Shuffle::Butterfly),
+        Shuffle::Index => sources!(Shuffle::Index),
+    };
     let values = registers.get::<u32>(op.a);
     let mut out = [0; LANES];
     for lane in 0..LANES {
@@ -178,7 +188,7 @@ fn shuffle(registers: &mut Registers, op: &Op, mode: Shuffle, exec: u32) {
 }
 
 /// The lane that each lane of a shuffle reads, and the lanes whose choice is inside their segment. The others read their
-/// own value. The mode is no branch, so that the compiler vectorizes it.
+/// own value. Compiled for each mode, so that the compiler vectorizes it.
 #[inline(always)]
 fn shuffle_sources(
     choices: &[u32; LANES],

@@ -427,15 +427,7 @@ fn integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
             ];
             let mode = modes.iter().position(|mode| request.has(*mode)).map_or(0, |mode| mode + 1);
             let execute: Execute = if mode == 0 {
-                |r, o, e| {
-                    // Mostly a constant, whose shifts are the same in all lanes.
-                    let (selectors, first) = (r.get::<u32>(o.c), r.get::<u32>(o.c)[0]);
-                    if selectors.iter().fold(0, |all, selector| all | selector ^ first) == 0 {
-                        r.map3(o, e, |a, b, _: u32| integer::permute(a, b, first));
-                    } else {
-                        r.map3(o, e, integer::permute);
-                    }
-                }
+                permute
             } else {
                 |r, o, e| {
                     let mode = o.immediate;
@@ -535,6 +527,32 @@ fn funnel_left(low: u32, high: u32, shift: u32) -> u32 {
 #[inline(always)]
 fn funnel_right(low: u32, high: u32, shift: u32) -> u32 {
     ((u64::from(high) << 32 | u64::from(low)) >> shift) as u32
+}
+
+/// `prmt`. The selectors are mostly a constant that replicates no signs: each byte then has one source.
+fn permute(r: &mut Registers, op: &Op, exec: u32) {
+    #[inline(always)]
+    fn each(r: &mut Registers, op: &Op, exec: u32, selectors: u32) {
+        let of = |place: u32| if selectors >> (4 * place) & 4 != 0 { op.b } else { op.a };
+        let rows: [&[u32; LANES]; 4] = [r.get(of(0)), r.get(of(1)), r.get(of(2)), r.get(of(3))];
+        let byte = |place: u32| 8 * (selectors >> (4 * place) & 3);
+        let shifts = [byte(0), byte(1), byte(2), byte(3)];
+        let mut out = [0; LANES];
+        for lane in 0..LANES {
+            out[lane] = rows[0][lane] >> shifts[0] & 0xff
+                | (rows[1][lane] >> shifts[1] & 0xff) << 8
+                | (rows[2][lane] >> shifts[2] & 0xff) << 16
+                | rows[3][lane] >> shifts[3] << 24;
+        }
+        r.put(op.d, &out, exec);
+    }
+    let (selectors, first) = (r.get::<u32>(op.c), r.get::<u32>(op.c)[0]);
+    let differences = selectors.iter().fold(0, |all, selector| all | selector ^ first);
+    if differences | first & 0x8888 != 0 {
+        return r.map3(op, exec, integer::permute);
+    }
+    warpload::simd::vectorized!(each(r, op, exec, first));
+    r.derive(op.d, &[op.a, op.b, op.c], exec);
 }
 
 /// An operation with four sources.

@@ -4,6 +4,8 @@
 //! up to 32 bits is one [`Row`], zero-extended; wider ones are two or four consecutive rows. Constants and special
 //! registers are rows as well, filled when the frame is created, so that operations have only one kind of operand.
 
+use std::ops::{BitAnd, BitXor, Mul};
+
 use bytemuck::{Pod, Zeroable};
 use warpload::lane::LANES;
 
@@ -97,7 +99,9 @@ impl Origins {
 }
 
 /// The type of a lane's value: 32 or 64 bits.
-pub(super) trait Lane: Copy + PartialEq {
+pub(super) trait Lane:
+    Copy + PartialEq + From<u32> + Mul<Output = Self> + BitAnd<Output = Self> + BitXor<Output = Self>
+{
     /// The value with no bit set, and the value with all bits set.
     const ENDS: [Self; 2];
 
@@ -438,8 +442,9 @@ fn choose_each<V: Lane + Default>(r: &mut Registers, op: &Op, exec: u32, chosen:
     let (a, b) = (r.get::<V>(op.a), r.get::<V>(op.b));
     let mut out = [V::default(); LANES];
     for lane in 0..LANES {
-        let (a, b) = (a[lane], b[lane]);
-        out[lane] = if chosen & 1 << lane != 0 { a } else { b };
+        // By a mask, because the compiler does not vectorize a choice.
+        let mask = V::from(chosen >> lane & 1) * V::ENDS[1];
+        out[lane] = b[lane] ^ (a[lane] ^ b[lane]) & mask;
     }
     r.put(op.d, &out, exec);
 }
