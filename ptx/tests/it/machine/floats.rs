@@ -663,7 +663,7 @@ fn floats_become_integers_in_every_direction() {
         let values: Vec<u64> = edges(bits, fraction).into_iter().chain(numbers).collect();
         let triples: Vec<[u64; 3]> = values.iter().map(|bits| [*bits, 0, 0]).collect();
         for (to, width) in INTEGERS {
-            for round in ["rni", "rzi", "rmi", "rpi", "rmi.ftz"] {
+            for round in ["rni", "rzi", "rmi", "rpi", "rni.ftz", "rzi.ftz", "rmi.ftz"] {
                 if from != "f32" && round.ends_with("ftz") {
                     continue;
                 }
