@@ -71,7 +71,12 @@ pub(super) fn rule(request: &Request<'_>) -> Option<LaneRule> {
 fn frequent(from: T, to: T, modes: Modes, is_integral: bool) -> Option<Execute> {
     let Modes { direction, .. } = modes;
     let is_other = is_integral && to.is_float();
-    if is_other || (Modes { direction, ..Modes::default() }) != modes {
+    // `.ftz` changes nothing: no result is subnormal, or a subnormal source becomes zero anyway.
+    let is_normal = !from.is_float() || from == T::F16;
+    let becomes_zero = (!to.is_float() || to == T::F16)
+        && matches!(direction, Direction::Nearest | Direction::Zero);
+    let flush = modes.flush && (is_normal || becomes_zero);
+    if is_other || (Modes { direction, flush, ..Modes::default() }) != modes {
         return None;
     }
     macro_rules! rows {

@@ -171,7 +171,7 @@ fn round_where(value: f64, format: Format, modes: Modes, choose: impl Fn(u64, f6
     let bounded = if magnitude < top { magnitude } else { top };
     let binade = (if bounded > smallest { bounded } else { smallest }).to_bits() & 0x7ff << 52;
     // Exact, apart from f64 far below half a step.
-    let scaled = bounded * f64::from_bits((2 * 1023 + u64::from(fraction) << 52) - binade);
+    let scaled = bounded * f64::from_bits(((2 * 1023 + u64::from(fraction)) << 52) - binade);
     let nearest = scaled + INTEGERS;
     let rest = scaled - (nearest - INTEGERS);
     let steps = choose(nearest.to_bits() - INTEGERS.to_bits(), rest);

@@ -270,43 +270,25 @@ fn float_of((random, kind): (u64, u32), bits: u32, fraction: u32) -> u64 {
         4 => infinity - 1 - (random & 3),
         5 => least + (random & 3) - 2,
         // Powers of two and their neighbours, and few digits, whose sums and products are ties.
-        6 => (random & infinity & !(least << 1)).wrapping_add(random >> 62).wrapping_sub(1),
-        7 => one + (random & least * 7) + ((random >> 61) << (fraction - 3)),
+        6 => (random & infinity).wrapping_add(random >> 62).wrapping_sub(1),
+        7 => one + (random & (least * 7)) + ((random >> 61) << (fraction - 3)),
         8 => one - least * (random & 3) + (random >> 60 & 1),
         _ => random,
     };
     magnitude & ((1 << (bits - 1)) - 1) | sign
 }
 
-/// The qualifiers of sums and products in f32, and in f16.
-const SINGLE: [&str; 16] = [
-    "rn",
-    "rz",
-    "rm",
-    "rp",
-    "rn.ftz",
-    "rz.ftz",
-    "rm.ftz",
-    "rp.ftz",
-    "rn.sat",
-    "rz.sat",
-    "rm.sat",
-    "rp.sat",
-    "rn.ftz.sat",
-    "rz.ftz.sat",
-    "rm.ftz.sat",
-    "rp.ftz.sat",
-];
-const HALF: [&str; 4] = ["rn", "rn.ftz", "rn.sat", "rn.ftz.sat"];
-
 /// The instructions whose lanes are vectorized, with every mode.
 fn forms() -> Vec<String> {
+    const MODES: [&str; 4] = ["", ".ftz", ".sat", ".ftz.sat"];
     let mut forms = Vec::new();
     for op in ["add", "sub", "mul", "fma"] {
-        forms.extend(SINGLE.map(|modes| format!("{op}.{modes}.f32")));
+        for round in ["rn", "rz", "rm", "rp"] {
+            forms.extend(MODES.map(|modes| format!("{op}.{round}{modes}.f32")));
+        }
         forms.extend(["rn", "rz", "rn.ftz", "rp.ftz"].map(|modes| format!("{op}.{modes}.f32x2")));
         for count in ["", "x2"] {
-            forms.extend(HALF.map(|modes| format!("{op}.{modes}.f16{count}")));
+            forms.extend(MODES.map(|modes| format!("{op}.rn{modes}.f16{count}")));
             forms.push(format!("{op}.rn.bf16{count}"));
         }
     }
@@ -315,7 +297,9 @@ fn forms() -> Vec<String> {
         forms.push(op.into());
     }
     for op in ["div", "rcp"] {
-        forms.extend(SINGLE[..8].iter().map(|modes| format!("{op}.{modes}.f32")));
+        for round in ["rn", "rz", "rm", "rp"] {
+            forms.extend(["", ".ftz"].map(|modes| format!("{op}.{round}{modes}.f32")));
+        }
     }
     for op in ["min", "max"] {
         for modes in ["", ".NaN", ".xorsign.abs", ".NaN.xorsign.abs"] {
@@ -336,7 +320,11 @@ fn drawn() -> impl Strategy<Value = (u64, u32)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 48,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn drawn_floats_are_those_of_soft_floats(
@@ -353,7 +341,9 @@ proptest! {
 
     /// Into f16, bf16 and integers of 32 bits, and approximations, which are the nearest values of f64.
     #[test]
-    fn drawn_f32_are_converted_as_by_soft_floats(numbers in proptest::collection::vec(drawn(), 512)) {
+    fn drawn_f32_are_converted_as_by_soft_floats(
+        numbers in proptest::collection::vec(drawn(), 512),
+    ) {
         let numbers: Vec<u64> =
             numbers.iter().map(|number| float_of(*number, 32, 23)).chain(near_halves()).collect();
         let triples: Vec<[u64; 3]> = numbers.iter().map(|bits| [*bits, 0, 0]).collect();
@@ -367,7 +357,8 @@ proptest! {
                     continue;
                 }
                 let instruction = format!(
-                    "cvt.u32.u64 %r11, %rd10; cvt.{modes}.{to}.f32 %h4, %r11; cvt.u64.u16 %rd13, %h4;"
+                    "cvt.u32.u64 %r11, %rd10; cvt.{modes}.{to}.f32 %h4, %r11;
+                    cvt.u64.u16 %rd13, %h4;"
                 );
                 for (bits, got) in
                     numbers.iter().zip(super::arithmetic::evaluate(&instruction, &triples))
@@ -379,7 +370,10 @@ proptest! {
         }
         type Integral = fn(f64) -> f64;
         let rounds: [(&str, Integral); 4] = [
-            ("rni", f64::round_ties_even), ("rzi", f64::trunc), ("rmi", f64::floor), ("rpi", f64::ceil),
+            ("rni", f64::round_ties_even),
+            ("rzi", f64::trunc),
+            ("rmi", f64::floor),
+            ("rpi", f64::ceil),
         ];
         for (round, integral) in rounds {
             for (to, cast) in [
@@ -669,7 +663,7 @@ fn floats_become_integers_in_every_direction() {
         let values: Vec<u64> = edges(bits, fraction).into_iter().chain(numbers).collect();
         let triples: Vec<[u64; 3]> = values.iter().map(|bits| [*bits, 0, 0]).collect();
         for (to, width) in INTEGERS {
-            for round in ["rni", "rzi", "rmi", "rpi", "rmi.ftz"] {
+            for round in ["rni", "rzi", "rmi", "rpi", "rni.ftz", "rzi.ftz", "rmi.ftz"] {
                 if from != "f32" && round.ends_with("ftz") {
                     continue;
                 }
