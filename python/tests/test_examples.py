@@ -45,7 +45,7 @@ SAID = {
     ],
     "ptx_and_tensor_memory": [
         "ld.global.v3.u32 {%r1, %r2, %r3}, [%rd1]: unknown-qualifier",
-        "becomes LDG.E.U.128 R4",
+        "becomes LDG.E.128 R4",
         "as the map says: True",
     ],
     "conform_an_emulator": [
