@@ -1,7 +1,7 @@
 //! [`Engine`]: executes the blocks of a grid, and the warps of a block in turns. A block runs to its end before the next
-//! one begins, unless it waits for others: then these run, too.
+//! one begins, unless it only polls memory, because it may wait for a block that has not begun.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::mem::take;
 use std::sync::atomic::Ordering;
 
@@ -33,8 +33,8 @@ const LOOK: u64 = 1 << 12;
 /// The bytes that are copied or cleared in about the time of an instruction.
 const COPIED: u64 = 256;
 
-/// The rounds of turns in which a block does nothing but poll before another block gets its turn. The first time, its
-/// warps may wait for each other.
+/// The number of rounds with nothing but polls after which a block lets others have a turn. Several, because its warps
+/// may wait for each other; a block that has waited before needs one.
 const POLLING: u32 = 4;
 
 /// The most blocks that wait for others at the same time: about as many as a GPU holds.
@@ -180,6 +180,8 @@ pub(super) struct Engine<'e> {
     /// Whether a wait has failed. Another warp gets a turn then, to complete it.
     pub(super) yields: bool,
     pub(super) checks_races: bool,
+    /// The pairs of instructions with a reported race, because each pair is reported once.
+    pub(super) known_races: HashSet<(Site, Site)>,
     /// The last backward jump of the blocks on their way, reported when the launch reaches its limit.
     pub(super) last_loop: Option<Site>,
     /// The last instruction with an effect beyond registers, or with a guard, for faults that end the warp.
@@ -235,6 +237,7 @@ impl<'e> Engine<'e> {
             worked: 0,
             yields: false,
             checks_races: false,
+            known_races: HashSet::new(),
             last_loop: None,
             last_site: Site::default(),
         }
@@ -662,7 +665,9 @@ impl<'e> Engine<'e> {
         let address = self.map.shared().base + access.place.start as u64;
         let (site, warp) = (access.site, access.warp);
         let (Performer::Lane(lane) | Performer::Warp { first: lane, .. }) = access.performer;
-        if let Some(Race { other, thread, is_copying }) = races.access(access) {
+        if let Some(Race { other, thread, is_copying }) = races.access(access)
+            && self.known_races.insert((other, site))
+        {
             let thread = self.shape.thread(thread / 32, thread as usize % 32);
             let kind = FaultKind::Race { other, thread, is_copying };
             self.fault_at(kind, site, warp, lane as u32, address);
@@ -683,7 +688,7 @@ impl<'e> Engine<'e> {
 }
 
 impl Barrier {
-    /// Makes it one that no thread of so many warps has arrived at.
+    /// Empties the barrier for another block, which has this number of warps.
     fn renew(&mut self, warps: usize) {
         self.waiting.clear();
         self.arrived.clear();

@@ -19,7 +19,7 @@
 //! A read of a byte that `cp.async` copies is a race of its own, whichever thread reads, until the copying thread has
 //! waited for the group of the copy. [PTX ISA, "cp.async.wait_group"]
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::code::Site;
@@ -169,8 +169,6 @@ pub(super) struct RaceCheck {
     /// The arrivals in the current phase of each mbarrier, by its offset: thread and moment.
     arrivals: HashMap<usize, Vec<(u32, u64)>>,
     arrival_count: usize,
-    /// The pairs of instructions with a reported race, because each pair is reported once.
-    known: HashSet<(Site, Site)>,
 }
 
 impl RaceCheck {
@@ -290,7 +288,7 @@ impl RaceCheck {
         }
     }
 
-    /// Records an access. Returns the race with an earlier access if there is a new one.
+    /// Records an access. Returns a race with an earlier access if there is one.
     pub(super) fn access(&mut self, access: SharedAccess) -> Option<Race> {
         let SharedAccess { place, write, strength, warp, performer, site, is_copy } = access;
         let (lane, kind) = match performer {
@@ -341,8 +339,7 @@ impl RaceCheck {
         let race = race.map(|race: Touch| (race.site, race.thread(), false));
         let copying = copying.map(|copied| (copied.site, copied.thread, true));
         let (other, thread, is_copying) = copying.or(race)?;
-        let is_new = self.known.insert((other, site));
-        is_new.then_some(Race { other, thread, is_copying })
+        Some(Race { other, thread, is_copying })
     }
 
     /// Whether the thread of a copy has not waited for its group.

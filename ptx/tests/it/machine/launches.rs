@@ -225,3 +225,18 @@ fn blocks_that_wait_for_ever_reach_the_limit() {
     let error = Kernel::chosen(&module, None).unwrap().run(&given, &mut memory, None).unwrap_err();
     assert!(error.to_string().contains("has not ended; its last jump back is"), "{error}");
 }
+
+/// Each block races at the same two instructions, and waits for the others before it ends.
+#[test]
+fn a_race_of_blocks_that_wait_for_each_other_is_reported_once() {
+    let racing = format!(
+        ".shared .b32 word; --- mov.u32 %r80, word; st.shared.u32 [%r80], %r0; ld.shared.u32 %r81, [%r80]; {GRID_BARRIER}"
+    );
+    let faults = |blocks| {
+        let mut given = KernelLaunch::new([blocks, 1, 1], [64, 1, 1]);
+        given.checks_races = true;
+        launch(&module(&racing), given, &[vec![0; 256]]).result.fault_count
+    };
+    assert!(faults(1) > 0);
+    assert_eq!(faults(3), faults(1));
+}
