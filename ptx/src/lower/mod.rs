@@ -1,9 +1,9 @@
-//! Lowers PTX loads to SPA 5.0 instructions, those of SM 5.x.
+//! Lowers PTX loads to SPA 5.0 instructions, the machine code of SM 5.x.
 //!
 //! Each load is lowered by itself: its kind, size, cache operator and displacement follow from its own text. What ptxas
 //! makes of the code around it is not predicted: it follows values from instruction to instruction, and adds, merges
 //! and removes loads. Whoever needs that runs ptxas (docs/ptx-lower.md). Registers are numbered for each load, from R2
-//! and P0 on; [`Binding`]s tell what they hold.
+//! and P0 on; a [`Binding`] has the value of each.
 
 mod lowered;
 mod select;

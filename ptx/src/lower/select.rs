@@ -73,7 +73,7 @@ struct Operand {
 }
 
 impl<'m> Selector<'m> {
-    /// Lowers a load of a function whose variables have this layout.
+    /// Lowers a load of `function`. `layout` has the offsets of the function's variables.
     pub(super) fn lower<'l>(
         module: &'m Module<'m>,
         function: &'m Function,
@@ -94,21 +94,18 @@ impl<'m> Selector<'m> {
         if load.qualifiers().any(|qualifier| is_ordered(&qualifier.kind)) {
             return Err(LowerErrorKind::Ordered);
         }
-        let (next_register, next_predicate) = (FIRST, 0);
-        let (instructions, bindings) = (Vec::new(), Vec::new());
         let mut selector = Self {
             module,
             function,
             layout,
             meaning,
-            next_register,
-            next_predicate,
-            instructions,
-            bindings,
+            next_register: FIRST,
+            next_predicate: 0,
+            instructions: Vec::new(),
+            bindings: Vec::new(),
         };
         selector.pieces()?;
-        let (instructions, bindings) =
-            (take(&mut selector.instructions), take(&mut selector.bindings));
+        let Self { instructions, bindings, .. } = selector;
         Ok(LoweredLoad { load, instructions, bindings })
     }
 

@@ -17,8 +17,8 @@ pub(super) type Execute = fn(&mut Registers, &Op, u32);
 /// The index of an operation in [`Code::ops`].
 pub(super) type Pc = u32;
 
-/// A scope of joins in [`Code::scopes`].
-pub(super) type JoinScope = u32;
+/// The number of a scope of joins, an index in [`Code::scopes`]. Scopes have higher numbers than the scopes around them.
+pub(crate) type JoinScope = u32;
 
 /// An instruction of a program. Only its front end can turn it into a line and a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -6,9 +6,9 @@ use std::ops::Range;
 use super::cluster::needs_cluster;
 use super::code::{
     Action, Arrive, Atomic, BarrierKind, BarrierOp, Base, CallOp, CallTarget, Callee, Code,
-    CopiedPart, Effects, Element, ExchangeKind, ExchangeOp, Execute, FunctionCode, Mbarrier,
-    MemoryKind, MemoryOp, NO_SCOPE, Op, Passed, Pc, Preset, Shuffle, Site, Special, StackKind,
-    StackOp, Vote,
+    CopiedPart, Effects, Element, ExchangeKind, ExchangeOp, Execute, FunctionCode, JoinScope,
+    Mbarrier, MemoryKind, MemoryOp, NO_SCOPE, Op, Passed, Pc, Preset, Shuffle, Site, Special,
+    StackKind, StackOp, Vote,
 };
 use super::externals::External;
 use super::memory::{AddressedSpace, MAX_ALIGNMENT, MAX_LOCAL};
@@ -20,7 +20,6 @@ use super::tensor;
 use super::{conversions, effects, matrix, video};
 use crate::meaning::{Register, component};
 use crate::module::count_step;
-use crate::module::joins::JoinScope;
 use crate::module::operands::RegisterOperands;
 use crate::module::{
     Declaration, DeclarationId, Function, FunctionId, FunctionKind, Initializer, Module, Role,
@@ -94,7 +93,7 @@ pub(super) fn compile(
     compilation
 }
 
-/// A kernel with the functions that it calls, and what reports about it need.
+/// A kernel with the functions that it calls, and the names and places in reports about it.
 #[derive(Debug, Default)]
 pub(super) struct Compilation {
     pub(super) code: Code,
@@ -104,10 +103,23 @@ pub(super) struct Compilation {
     pub(super) of_cluster: Option<StatementId>,
 }
 
+/// The machine knows a statement by its number.
+impl From<StatementId> for Site {
+    fn from(statement: StatementId) -> Self {
+        Self(statement.0)
+    }
+}
+
+impl From<Site> for StatementId {
+    fn from(site: Site) -> Self {
+        Self(site.0)
+    }
+}
+
 /// The functions that are called.
 struct Calls {
     callees: HashMap<FunctionId, Callee>,
-    /// Those with a body, in the order of [`Code::functions`].
+    /// The functions with a body, in the order of [`Code::functions`].
     order: Vec<FunctionId>,
     /// Whether all functions are in the list, because a register can hold the address of any of them.
     has_all: bool,
@@ -328,12 +340,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
 
     // Operations.
 
-    fn site(&self) -> Site {
-        Site(self.statement.0)
-    }
-
     pub(super) fn emit(&mut self, action: Action) -> &mut Op {
-        let mut op = Op::new(action, self.site());
+        let mut op = Op::new(action, self.statement.into());
         op.guard = self.guard;
         let at = self.code.ops.len();
         self.code.ops.push(op);
@@ -507,7 +515,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                 op.guard = Some((kept, is_negated));
             }
         }
-        let mut op = Op::new(Action::Lanes(copy), self.site());
+        let mut op = Op::new(Action::Lanes(copy), self.statement.into());
         (op.d, op.a) = (kept, slot);
         self.code.ops.insert(before, op);
         self.guard = Some((kept, is_negated));

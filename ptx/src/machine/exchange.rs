@@ -187,8 +187,8 @@ fn shuffle(registers: &mut Registers, op: &Op, mode: Shuffle, exec: u32) {
     }
 }
 
-/// The lane that each lane of a shuffle reads, and the lanes whose choice is inside their segment. The others read their
-/// own value. Compiled for each mode, so that the compiler vectorizes it.
+/// The source lane of each lane in a shuffle, and a mask of the lanes with a source inside their segment. The other lanes
+/// are their own sources. Compiled for each mode, so that the compiler vectorizes it.
 #[inline(always)]
 fn shuffle_sources(
     choices: &[u32; LANES],

@@ -23,7 +23,7 @@ pub enum FaultKind<S, C> {
     Uninitialized,
     /// A store to constant memory or to a parameter of the kernel. It is dropped.
     ReadOnly,
-    /// An operation on an mbarrier whose effect is undefined. It is dropped, and its result is unknown.
+    /// An operation on an mbarrier with an undefined effect. It is dropped, and its result is unknown.
     Mbarrier(MbarrierFault),
     /// A data race in shared memory: two threads access the same bytes, at least one writes, and nothing orders the two.
     /// Or a thread reads bytes that `cp.async` may still copy.

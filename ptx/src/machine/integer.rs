@@ -59,8 +59,8 @@ pub(super) fn nth_set(mask: u32, base: u32, offset: i32) -> u32 {
     u32::MAX
 }
 
-/// The quotient of two integers of 32 bits in f64, whose vectors divide. It is exact, because a quotient that is no
-/// integer is further from one than an f64 is off.
+/// The quotient of two integers of 32 bits, computed in f64, because processors divide vectors of floats, but not of
+/// integers. It is exact: the distance of any other quotient from the next integer is larger than the error of an f64.
 #[inline(always)]
 pub(super) fn quotient(a: f64, b: f64) -> u32 {
     /// A sum with this has an integer in its low half.

@@ -502,7 +502,7 @@ impl<'m> Kernel<'m> {
             return Err(KernelError::Interrupted);
         }
         let skipped = engine.skipped.iter().map(|(site, count)| {
-            let statement = StatementId(site.0);
+            let statement: StatementId = (*site).into();
             let (line, text) = self.written(statement, &lines);
             let text = shortened(&text).into_owned();
             SkippedInstruction { statement, line, text, count: *count }
@@ -541,14 +541,14 @@ impl<'m> Kernel<'m> {
             checks_uninitialized: launch.checks_uninitialized,
             partial_barrier: engine
                 .partial_barrier
-                .map(|barrier| self.written(StatementId(barrier.0), &lines).0),
+                .map(|barrier| self.written(barrier.into(), &lines).0),
         };
         let site = match ended {
             Err(site) if !engine.is_trapped => site,
             _ => return Ok(result),
         };
         let last = engine.last_loop.unwrap_or(site);
-        let (line, text) = self.written(StatementId(last.0), &lines);
+        let (line, text) = self.written(last.into(), &lines);
         Err(KernelError::Steps {
             steps: launch.steps,
             blocks: launch.block_count(),
@@ -804,8 +804,8 @@ impl<'m> Kernel<'m> {
 
     fn fault(&self, raw: &RawFault, engine: &Engine<'_>, shown: &mut Shown<'_>) -> KernelFault {
         let RawFault { site, block, lane, address, .. } = *raw;
-        let statement = StatementId(site.0);
-        let line = |shown: &mut Shown<'_>, other: Site| shown.place(StatementId(other.0)).line;
+        let statement: StatementId = site.into();
+        let line = |shown: &mut Shown<'_>, other: Site| shown.place(other.into()).line;
         let kind = raw.kind.clone().map(shown, line, |shown, origin| cause(origin, shown));
         let is_of_place = matches!(kind, KernelFaultKind::OutOfBounds | KernelFaultKind::ReadOnly);
         let nearest = if is_of_place { engine.nearest(address) } else { None };
@@ -852,7 +852,7 @@ impl<'m> Kernel<'m> {
 /// The text of an origin.
 fn cause(origin: Origin, shown: &mut Shown<'_>) -> UnknownCause {
     let mut written = |site: Site| {
-        let id = StatementId(site.0);
+        let id = site.into();
         (shown.place(id).line, shown.text(id))
     };
     match origin {

@@ -142,8 +142,7 @@ pub(super) struct Fragment {
     lanes: u32,
     /// The place, counted row by row, of each lane's first element.
     of_lane: [u16; LANES],
-    /// How far behind it a lane's elements are, in the order of registers: the same in all lanes of
-    /// each layout.
+    /// The distances of a lane's elements from its first one, in the order of registers: the same in all lanes.
     of_part: Box<[u16]>,
     /// Fragments of the same kind are distributed alike.
     kind: FragmentKind,
@@ -244,8 +243,7 @@ impl Fragment {
         })
     }
 
-    /// The elements row by row. `convert` gets a lane's register, and the number of bits below the
-    /// element.
+    /// The elements row by row. `convert` gets a lane's register, and the number of bits below the element.
     fn read<L: Lane, V: Copy + Default>(
         &self,
         registers: &Registers,
@@ -274,8 +272,7 @@ impl Fragment {
         values
     }
 
-    /// Writes the elements. `pack` returns the bits of a register for one, and gets the number of
-    /// bits below it.
+    /// Writes the elements. `pack` gets an element and the number of bits below it, and returns the bits of a register.
     fn write<L: Lane + BitOr<Output = L>, V: Copy>(
         &self,
         registers: &mut Registers,
@@ -322,35 +319,24 @@ impl Fragment {
     /// The elements as floats, row by row. They hold the integers of all factors.
     fn floats(&self, registers: &Registers) -> Vec<f32> {
         let unused = 32 - 32 / self.packed as u32;
-        match self.scalar {
-            T::F16 => self.read(registers, |bits: u32, shift| half(bits >> shift)),
-            T::E5m2 => self.read(registers, |bits: u32, shift| half(bits >> shift << 8)),
-            T::E4m3 => self.read(registers, |bits: u32, shift| {
-                let (sign, magnitude) = (bits >> shift & 0x80, bits >> shift & 0x7f);
-                let value = half(sign << 8 | magnitude << 7) * 256.0;
-                if magnitude == 0x7f { f32::NAN } else { value }
-            }),
-            T::Bf16 => self.read(registers, |bits: u32, shift| f32::from_bits(bits >> shift << 16)),
-            T::Tf32 => self.read(registers, |bits: u32, _| f32::from_bits(bits & !0x1fff)),
-            T::F32 => self.read(registers, |bits: u32, _| f32::from_bits(bits)),
-            T::S4 | T::S8 => self.read(registers, |bits: u32, shift| {
-                ((bits << (unused - shift)) as i32 >> unused) as f32
-            }),
-            _ => self.read(registers, |bits: u32, shift| {
-                (bits << (unused - shift) >> unused) as i32 as f32
-            }),
+        // A float is the low part of its bits. Compiled for each type, so that the compiler vectorizes it.
+        macro_rules! of {
+            ($($scalar:ident)+) => {
+                match self.scalar {
+                    $(T::$scalar => self.read(registers, #[inline(always)] |bits: u32, shift| {
+                        float::value(bits >> shift, T::$scalar) as f32
+                    }),)+
+                    T::S4 | T::S8 => self.read(registers, |bits: u32, shift| {
+                        ((bits << (unused - shift)) as i32 >> unused) as f32
+                    }),
+                    _ => self.read(registers, |bits: u32, shift| {
+                        (bits << (unused - shift) >> unused) as i32 as f32
+                    }),
+                }
+            };
         }
+        of!(F16 E5m2 E4m3 Bf16 Tf32 F32)
     }
-}
-
-/// The value of the f16 in the lower half. Any NaN is as good as another here. Without branches, for
-/// vectors.
-fn half(bits: u32) -> f32 {
-    const SCALE: f32 = f32::from_bits((127 + 127 - 15) << 23);
-    let magnitude = (bits & 0x7fff) << 13;
-    let finite = (f32::from_bits(magnitude) * SCALE).to_bits();
-    let value = if magnitude < 0x7c00 << 13 { finite } else { magnitude | 0xff << 23 };
-    f32::from_bits(value | (bits & 0x8000) << 16)
 }
 
 /// Decodes a matrix instruction; `None` if it is unsupported.
@@ -645,8 +631,8 @@ fn mark(registers: &mut Registers, slots: &[Slot], unknown: Option<Origin>) {
     }
 }
 
-/// Whether f32 holds all products of these factors of bf16 or tf32 exactly. Factors have up to 11
-/// bits, so only overflow and subnormal products are inexact.
+/// Whether f32 holds all products of these factors of bf16 or tf32 exactly. Factors have up to 11 bits, so only overflow
+/// and subnormal products are inexact.
 fn have_exact_products(a: &[f32], b: &[f32]) -> bool {
     const INFINITY: u32 = f32::INFINITY.to_bits();
     // Bits are in the order of magnitudes. Less one, zero comes after all others.
@@ -687,9 +673,9 @@ fn accumulate<V: Copy>(
     }
 }
 
-/// [`accumulate`] for sums of f16, whose steps take so long that those of one element must not
-/// wait for each other. Not inlined, because only slices that are arguments are known to be apart,
-/// and become vectors.
+/// [`accumulate`] for sums of f16, which go through all elements for each k: a step takes so long that the next step of
+/// the same element must not wait for it. Not inlined, because the compiler only vectorizes slices that it knows to be
+/// apart, such as arguments.
 #[inline(never)]
 fn accumulate_halves([_, n, k]: [usize; 3], [a, b]: [&[f32]; 2], sums: &mut [f32]) {
     for (inner, b) in b.chunks_exact(n).enumerate() {

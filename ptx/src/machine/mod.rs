@@ -64,6 +64,7 @@ mod warp;
 mod written;
 
 pub use self::access::{AccessKind, LaneBytes};
+pub(crate) use self::code::JoinScope;
 pub use self::code::Site;
 pub use self::fault::{
     Assertion, FaultKind, MbarrierFault, PrintfFault, StackLimit, TensorLoadFault,

@@ -1,4 +1,4 @@
-//! What a launch shows of itself while it runs: its counts, and each access to memory.
+//! [`MemoryObserver`]: gets each access to memory while a launch runs. [`LaunchWatch`]: its progress, for another thread.
 
 use std::fmt;
 use std::sync::Arc;
@@ -93,8 +93,7 @@ pub struct MemoryAccess<'a> {
     pub addresses: &'a [u64; LANES],
     /// The bytes that each lane loaded or stored. For an atomic operation, the old bytes in memory.
     pub values: &'a LaneBytes,
-    /// The lanes whose values have unknown bytes, which are zeros or old bytes in `values`; of an observer that needs
-    /// values.
+    /// The lanes with unknown bytes, which are zeros or old bytes in `values`. Only for observers that need values.
     pub unknown: LaneMask,
 }
 

@@ -1,4 +1,4 @@
-//! [`KernelResult`]: what a launch leaves, and [`KernelFault`]: a fault, with its instruction and thread.
+//! [`KernelResult`]: the findings of a launch. [`KernelFault`]: one of them, with its instruction and thread.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -262,7 +262,7 @@ pub struct KernelFault {
     pub nearest: Option<NearestAllocation>,
     /// The name of the parameter, if that is the buffer of an argument.
     pub nearest_name: Option<Arc<str>>,
-    /// What an out-of-bounds address looks like, if it looks like a known mistake.
+    /// The known mistake that an out-of-bounds address looks like; `None` if there is none.
     pub hint: Option<&'static str>,
 }
 

@@ -101,7 +101,7 @@ impl<'m> AccessStatements<'m> {
         number: impl FnOnce(&MemoryOperation) -> Option<u16>,
     ) -> AccessStatement {
         let mut added = AccessStatement { pc: 0, operation: None, registers: 1, is_signed: false };
-        if let Some(instruction) = self.module.instruction(StatementId(access.site.0)) {
+        if let Some(instruction) = self.module.instruction(access.site.into()) {
             let mut opcode = self.module.text(instruction.opcode_span).to_owned();
             for qualifier in instruction.qualifiers() {
                 opcode += self.module.text(qualifier.span);

@@ -12,12 +12,10 @@
 use std::collections::HashMap;
 
 use super::blocks::count_step;
+use crate::machine::JoinScope;
 
 /// A block, or a list of labels, which is numbered after the blocks.
 pub(crate) type Node = usize;
-
-/// The number of a scope. Scopes have higher numbers than the scopes around them.
-pub(crate) type JoinScope = u32;
 
 /// The joins of a function.
 #[derive(Debug, Default)]
