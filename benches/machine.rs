@@ -5,7 +5,7 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use warpload_ptx::machine::{AllocationUse, DeviceMemory, Kernel, KernelLaunch, KernelResult};
+use warpload_ptx::launch::{AllocationUse, DeviceMemory, Kernel, KernelLaunch, KernelResult};
 use warpload_ptx::read;
 
 const SAXPY: &str = include_str!("kernels/saxpy.ptx");

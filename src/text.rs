@@ -2,6 +2,7 @@
 //! hold any character, made fit for a terminal or a line of JSON.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 /// Returns the number in `text`, decimal or hexadecimal with `0x`; `None` if there is none.
 ///
@@ -77,6 +78,12 @@ pub fn is_invisible(character: char) -> bool {
             character,
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
         )
+}
+
+/// Returns a count with its noun: `1 load`, `2 loads`.
+#[must_use]
+pub fn plural<N: Display + PartialEq + From<u8>>(count: N, one: &str) -> String {
+    format!("{count} {one}{}", if count == N::from(1) { "" } else { "s" })
 }
 
 #[cfg(test)]

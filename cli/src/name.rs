@@ -4,7 +4,7 @@
 use std::fmt::{self, Display, Formatter};
 use std::ops::Deref;
 
-pub(crate) use warpload_report::plural;
+pub(crate) use warpload::text::plural;
 pub(crate) use warpload_report::text_table::cell;
 pub(crate) use warpload_suite::text::{escape, is_invisible, visible};
 

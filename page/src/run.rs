@@ -10,9 +10,9 @@ use warpload::machine::{Machine, Misaligned};
 use warpload::memory::{
     AddressMap, AddressSpace, Fill, FilledMemory, GenericAddress, WarpAddresses,
 };
+use warpload::text::plural;
 use warpload::warp::Warp;
 use warpload_replay::{CountedAccess, LanePattern, SharedRules};
-use warpload_report::plural;
 
 use crate::banks::{Access, answer, find, of_pattern, read_mask, read_values};
 use crate::instruction::{Explained, read_either};

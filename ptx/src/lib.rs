@@ -2,7 +2,7 @@
 //!
 //! [`read`] reads a whole module. [`Module::loads`] returns its loads as written, legal or not; [`check`] judges them,
 //! [`run`] executes them and [`lower()`] lowers them. Every part keeps its position in the text as a
-//! [`Span`](syntax::Span), and [`Module::find`] looks names up. [`machine`] executes whole kernels. docs/ptx.md lists
+//! [`Span`](syntax::Span), and [`Module::find`] looks names up. [`launch`] executes whole kernels. docs/ptx.md lists
 //! the rules.
 //!
 //! ```
@@ -32,8 +32,8 @@
 
 #![warn(clippy::must_use_candidate)]
 
+pub mod launch;
 pub mod lower;
-pub mod machine;
 pub mod meaning;
 pub mod module;
 pub mod rules;

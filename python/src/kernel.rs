@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use warpload::text::{visible, visible_lines};
 use warpload_ptx::Module;
-use warpload_ptx::machine::{
+use warpload_ptx::launch::{
     self, AllocationUse, DeviceMemory, Kernel, KernelError, KernelLaunch, KernelResult,
     LaunchTrace, LaunchWatch,
 };
@@ -91,9 +91,9 @@ LaunchCounts in "warpload.ptx" {
 }
 
 impl LaunchCounts {
-    fn new(counts: machine::LaunchCounts) -> Self {
-        let machine::LaunchCounts { blocks, warps, warp_instructions, .. } = counts;
-        let machine::LaunchCounts { thread_instructions, loads, stores, atomics, .. } = counts;
+    fn new(counts: launch::LaunchCounts) -> Self {
+        let launch::LaunchCounts { blocks, warps, warp_instructions, .. } = counts;
+        let launch::LaunchCounts { thread_instructions, loads, stores, atomics, .. } = counts;
         Self { blocks, warps, warp_instructions, thread_instructions, loads, stores, atomics }
     }
 }
@@ -144,7 +144,7 @@ repr |this| format!(
 }
 
 impl KernelFault {
-    fn new(fault: &machine::KernelFault, instruction: String) -> Self {
+    fn new(fault: &launch::KernelFault, instruction: String) -> Self {
         Self {
             kind: KernelFaultKind(fault.kind.name()),
             message: fault.to_string(),
@@ -431,10 +431,10 @@ impl PtxKernel {
         dump_unknown: bool,
     ) -> PyResult<Launch> {
         let mut launch = KernelLaunch::new(grid, block).shared_bytes(shared_bytes);
-        launch.only_block = only_block;
-        launch.steps = steps.unwrap_or(launch.steps);
-        launch.checks_uninitialized = check_uninitialized;
-        launch.checks_races = check_races;
+        launch.options.only_block = only_block;
+        launch.options.steps = steps.unwrap_or(launch.options.steps);
+        launch.options.checks_uninitialized = check_uninitialized;
+        launch.options.checks_races = check_races;
         let (mut values, mut given) = (Vec::new(), Vec::new());
         for (argument, value) in arguments.into_iter().enumerate() {
             values.push(match value.cast::<PyBytes>() {
@@ -656,7 +656,7 @@ fn run(
 fn variables(
     kernel: &Kernel<'_>,
     memory: &DeviceMemory,
-    unknown: &[machine::UnknownBytes],
+    unknown: &[launch::UnknownBytes<launch::UnknownCause>],
 ) -> Vec<Variable> {
     let module = kernel.module();
     let names = kernel.variables().map(|(_, declared)| module.text(declared.name).to_owned());

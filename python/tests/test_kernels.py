@@ -467,7 +467,7 @@ def test_kinds_of_faults_are_those_of_the_types(root: Path) -> None:
 
     from warpload._types import KernelFaultKind
 
-    source = (root / "ptx/src/machine/fault.rs").read_text()
+    source = (root / "machine/src/fault.rs").read_text()
     names = source.split("pub fn name(")[1].split("}\n    }\n")[0]
     assert sorted(get_args(KernelFaultKind)) == sorted(names.split('"')[1::2])
 

@@ -11,14 +11,14 @@ use crate::summary::{LaunchSummary, Summary};
 use warpload::load::{LaneAddresses, LaneFaultKind, LoadOp};
 use warpload::memory::{AddressMap, AddressSpace, Fill, FilledMemory, WarpAddresses};
 use warpload_binary::names::Demangled;
-use warpload_ptx::machine::{
+use warpload_ptx::launch::{
     AccessStatements, Kernel, KernelLaunch, KernelResult, MemoryAccess, MemoryObserver,
     traced_kernel,
 };
 use warpload_trace::{DEFAULT_ADDRESS_BITS, MemoryOperation, OperationKind, TraceContents};
 
 /// Counts the accesses of a kernel while it runs. Its summary is that of a replay of the launch's
-/// [trace](warpload_ptx::machine::LaunchTrace), without the trace.
+/// [trace](warpload_ptx::launch::LaunchTrace), without the trace.
 #[derive(Debug)]
 pub struct LaunchCounter<'m> {
     statements: AccessStatements<'m>,

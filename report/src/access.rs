@@ -10,7 +10,7 @@ use warpload::memory::{Space, Width};
 use warpload_replay::{AccessCosts, SharedRules, shared_wavefronts};
 
 use super::picture::{LETTER, NOTE_LETTER, Picture, TITLE_LETTER, on_colour};
-use super::text::plural;
+use warpload::text::plural;
 
 /// Columns of a drawing: the banks, the words of a line, or the lanes.
 const COLUMNS: usize = 32;

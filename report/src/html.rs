@@ -10,7 +10,7 @@ use super::rows::{Totals, instructions, marked};
 use super::sums::{kernels, source_lines};
 use super::table::{Cell, LONG_NAME};
 use super::text::{cut, escape, of};
-use warpload_ptx::machine::KernelResult;
+use warpload_ptx::launch::KernelResult;
 use warpload_replay::{LaunchSummary, Row, Summary};
 
 /// Sorts tables, filters the instructions and brings the worst one into view. Without it the page shows the same.

@@ -2,7 +2,7 @@
 
 use super::table::{Cell, LONG_NAME, section, table};
 use super::text::{count, cut, escape};
-use warpload_ptx::machine::{FaultTotal, KernelFault, KernelResult};
+use warpload_ptx::launch::{FaultTotal, KernelFault, KernelResult};
 
 /// The most rows of the table.
 const MAX_ROWS: usize = 1000;

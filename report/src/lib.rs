@@ -47,7 +47,6 @@ pub use self::html::{ReportPage, html};
 pub use self::replay_text::{TableOrder, TableRows, access_table, replay_csv, replay_text};
 pub use self::tensor_map::TensorMapDrawing;
 pub use self::tensor_table::{draw_tensor_load, tensor_load_heading, tensor_registers_table};
-pub use self::text::plural;
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

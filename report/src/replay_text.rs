@@ -11,8 +11,9 @@ use warpload_replay::{
 };
 
 use super::findings::findings;
-use super::text::{of, plural};
+use super::text::of;
 use super::text_table::{self, Column, Value, cell};
+use warpload::text::plural;
 
 /// The default number of rows of a table. With the counts, it fills a screen.
 const ROWS: usize = 8;

@@ -8,7 +8,7 @@ use warpload::lane::LANES;
 use warpload_ptx::tensor::{CellOffset, CellStep, Half, TensorLoad};
 
 use super::picture::{NOTE_LETTER, Picture, TITLE_LETTER, on_colour};
-use super::text::plural;
+use warpload::text::plural;
 
 /// The most characters of a line of text.
 const LINE: usize = 100;

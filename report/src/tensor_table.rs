@@ -5,8 +5,8 @@ use std::ops::Range;
 use warpload::lane::{LANES, LaneValues};
 use warpload_ptx::tensor::{Issue, TensorInstruction, TensorLoad, TensorRegisters};
 
-use super::text::plural;
 use super::text_table::{self, Value, cell};
+use warpload::text::plural;
 
 /// Registers side by side.
 const REGISTERS_A_ROW: usize = 8;

@@ -60,12 +60,6 @@ pub(crate) fn of(number: u64, one: &str) -> String {
     format!("{} {one}{ending}", count(number))
 }
 
-/// Returns a count with its noun: `1 load`, `2 loads`.
-#[must_use]
-pub fn plural<N: Display + PartialEq + From<u8>>(count: N, one: &str) -> String {
-    format!("{count} {one}{}", if count == N::from(1) { "" } else { "s" })
-}
-
 pub(crate) fn bytes(number: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if number < 1024 {

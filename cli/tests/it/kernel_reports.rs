@@ -6,7 +6,7 @@ use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use warpload_ptx::machine::{
+use warpload_ptx::launch::{
     AccessStatements, AllocationUse, DeviceMemory, Kernel, KernelLaunch, LaunchTrace, MemoryAccess,
     MemoryObserver,
 };

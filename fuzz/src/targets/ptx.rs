@@ -1,6 +1,6 @@
 use warpload::machine::Machine;
 use warpload::memory::{AddressMap, MemoryBuilder};
-use warpload_ptx::machine::{AllocationUse, DeviceMemory, Kernel, KernelLaunch};
+use warpload_ptx::launch::{AllocationUse, DeviceMemory, Kernel, KernelLaunch};
 use warpload_ptx::run::{Placement, RegisterFile, WarpTensorMemory};
 use warpload_ptx::tensor::TensorMemory;
 use warpload_ptx::{check, lower, read, read_load};
@@ -61,9 +61,9 @@ pub(super) fn kernels_are_bounded(input: &[u8]) {
         let Ok(kernel) = Kernel::named(&module, module.text(function.name)) else { continue };
         let mut memory = DeviceMemory::new();
         let mut launch = KernelLaunch::new([2, 1, 1], [40, 1, 1]);
-        launch.steps = 2000;
-        launch.checks_races = true;
-        launch.checks_uninitialized = true;
+        launch.options.steps = 2000;
+        launch.options.checks_races = true;
+        launch.options.checks_uninitialized = true;
         for (number, bytes) in kernel.parameter_bytes().into_iter().enumerate() {
             if bytes > 4096 {
                 return;
@@ -75,7 +75,7 @@ pub(super) fn kernels_are_bounded(input: &[u8]) {
             launch = launch.parameter(&value);
         }
         if let Ok(result) = kernel.run(&launch, &mut memory, None) {
-            assert!(result.counts.warp_instructions <= launch.steps);
+            assert!(result.counts.warp_instructions <= launch.options.steps);
             assert!(result.faults.len() as u64 <= result.fault_count);
         }
     }

@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 
 use super::blocks::count_step;
-use crate::machine::JoinScope;
+use warpload_machine::code::JoinScope;
 
 /// A block, or a list of labels, which is numbered after the blocks.
 pub(crate) type Node = usize;

@@ -9,8 +9,9 @@ use super::violation::Rule;
 use crate::syntax::load::{AddressForm, Element, ElementKind, Opcode, Operand, OperandKind};
 use crate::syntax::types::LATER_ASSEMBLER;
 use crate::syntax::{ScalarType, Span};
-use crate::tensor::judge::{IllegalLoadError, Parts, Problem, RequiredPart};
-use crate::tensor::{MAX_REGISTERS, fixed_operands};
+use crate::tensor::fixed_operands;
+use crate::tensor::judge::{Parts, Problem, RequiredPart};
+use warpload_machine::tensor::{IllegalLoadError, MAX_REGISTERS};
 
 /// [`tcgen05.ld`, Syntax and Description]
 pub(super) fn check(judged: &mut Judged<'_>) {
@@ -18,7 +19,7 @@ pub(super) fn check(judged: &mut Judged<'_>) {
     for problem in parts.problems() {
         report(judged, problem);
     }
-    operands(judged, parts.is_reduction);
+    operands(judged, parts.form.is_reduction);
 }
 
 /// Reports a problem at every qualifier that causes it.

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::module::StatementId;
 use crate::syntax::Span;
 use crate::syntax::load::PtxLoad;
-use crate::syntax::named::named;
+use warpload_machine::named;
 
 /// The verdict on one statement. Every load has one; other statements and declarations only if they are illegal.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use super::value::{ValueError, bits_of, lane_bits};
 use super::{
     Environment, Executed, Placement, PlacementError, RegisterFile, RunError, WarpTensorMemory,
 };
-use crate::machine::{Kernel, KernelLaunch};
+use crate::launch::{Kernel, KernelLaunch};
 use crate::module::{Array, Declaration, DeclarationId, Function, Module, variable_bytes};
 use crate::rules::{StatementVerdict, Unit, check_as};
 use crate::syntax::load::PtxLoad;
@@ -328,8 +328,8 @@ impl Launch {
     ) -> Result<BTreeMap<usize, Vec<u8>>, LaunchError> {
         let (module, function) = (kernel.module(), kernel.function());
         launch.registers = self.set_registers(module, function, &mut Vec::new())?.given();
-        launch.active = self.active;
-        launch.tensor.clone_from(&self.tensor);
+        launch.options.active = self.active;
+        launch.options.tensor.clone_from(&self.tensor);
         for (name, value, wrong) in given(LaunchValue::Place, &self.places)? {
             let address = bits_of(value, ScalarType::B64).map_err(|error| wrong(error.into()))?;
             let found = variables(module, function, name).map_err(&wrong)?;

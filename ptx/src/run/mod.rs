@@ -20,7 +20,7 @@ pub use self::launch::{Launch, LaunchError, LaunchStep, LaunchValue, LaunchValue
 pub use self::placement::{GLOBAL_BASE, Placement, PlacementError};
 pub use self::registers::{RegisterFile, RegisterValue};
 pub use self::report::{LoadReport, RegisterReport, TensorFaultReport};
-pub use self::tensor_load::{TensorExecuted, WarpTensorMemory};
+pub use self::tensor_load::TensorExecuted;
 pub use self::undefined::Undefined;
 pub use self::value::{ValueError, bits_of, lane_bits};
 use crate::meaning::{AddressBase, Meaning, MeaningError, PARAMETER_BASE, PARAMETERS, Register};
@@ -35,6 +35,7 @@ use warpload::lane::{LANES, LaneMask};
 use warpload::load::LaneFaults;
 use warpload::machine::{Machine, Misaligned};
 use warpload::memory::{AddressSpace, Memory, Space, Width};
+pub use warpload_machine::WarpTensorMemory;
 
 /// The memory that a module's loads execute on, including the module's variables.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::machine::RegisterLanes;
+use crate::launch::RegisterLanes;
 use crate::meaning::Register;
 use warpload::lane::{LANES, LaneMask};
 

@@ -8,62 +8,7 @@ use super::{Environment, Executed, RunError, RunErrorKind};
 use crate::meaning::Register;
 use crate::syntax::Span;
 use crate::syntax::load::PtxLoad;
-use crate::tensor::{
-    Issue, Rules, TensorAddress, TensorFault, TensorLoad, TensorMemory, TensorRegisters, execute,
-};
-
-/// Tensor Memory for one warp.
-///
-/// ```
-/// use warpload::machine::Machine;
-/// use warpload_ptx::run::{Placement, RegisterFile, WarpTensorMemory};
-/// use warpload_ptx::read;
-/// use warpload_ptx::tensor::{Pattern, TensorMemory};
-///
-/// let module = read(".version 8.8\n.target sm_100a\n.address_size 64
-///     .entry k() {
-///         .reg .b32 %r<3>, taddr;
-///         tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r1, %r2}, [taddr];
-///     }")?;
-/// let function = module.function("k").ok_or("no function")?;
-/// let mut environment = Placement::for_function(&module, function)?.into_environment(Machine::default())?;
-/// let memory = TensorMemory::filled(Pattern::LaneColumn);
-/// environment.tensor = Some(WarpTensorMemory::new(memory, 1));
-///
-/// let [taddr, r2] = ["taddr", "%r2"].map(|name| module.registers_named(function, name)[0]);
-/// let mut registers = RegisterFile::new();
-/// registers.set(taddr, [32 << 16 | 8; 32]);
-/// for step in environment.run(function, &mut registers) {
-///     assert_eq!(step.result?.tensor.and_then(|tensor| tensor.fault), None);
-/// }
-/// // Thread 5 owns lane 37; its second register is the second column.
-/// assert_eq!(registers.get(r2).map(|held| held.values[5]), Some(37 << 16 | 9));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct WarpTensorMemory {
-    /// The contents.
-    pub memory: TensorMemory,
-    /// The warp's number in its block, which decides the lanes of Tensor Memory that the warp may read.
-    pub warp: u32,
-    /// The rules for loads.
-    pub rules: Rules,
-}
-
-impl WarpTensorMemory {
-    /// Creates the Tensor Memory of a warp with the default rules.
-    #[must_use]
-    pub fn new(memory: TensorMemory, warp: u32) -> Self {
-        Self { memory, warp, rules: Rules::default() }
-    }
-
-    /// Replaces the rules for loads.
-    #[must_use]
-    pub fn rules(self, rules: Rules) -> Self {
-        Self { rules, ..self }
-    }
-}
+use crate::tensor::{Issue, TensorAddress, TensorFault, TensorLoad, TensorRegisters, execute};
 
 /// The effects of a load of Tensor Memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

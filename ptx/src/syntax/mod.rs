@@ -3,7 +3,6 @@
 pub(crate) mod expression;
 pub(crate) mod lexer;
 pub mod load;
-pub(crate) mod named;
 pub(crate) mod opcode;
 pub(crate) mod operand;
 pub(crate) mod span;
@@ -13,8 +12,8 @@ pub(crate) mod words;
 
 pub use self::expression::{Constant, integer};
 pub use self::lexer::{Lexer, LexicalError, Token, TokenKind};
-pub use self::named::ParseNameError;
 pub use self::opcode::Opcode;
 pub use self::span::{LineIndex, Position, Span};
 pub use self::types::{Reach, ScalarType, StateSpace, SubQualifier, Target, TypeClass, Version};
 pub use self::words::SyntaxError;
+pub use warpload_machine::ParseNameError;

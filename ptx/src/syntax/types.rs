@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::ParseNameError;
-use super::named::named;
+use warpload_machine::named;
 
 /// A type of PTX, written after a dot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -6,14 +6,12 @@ use std::ops::Range;
 use warpload::encoding::Instruction;
 use warpload::lane::LANES;
 
-use super::execute::{TensorRegisters, execute};
-use super::fault::TensorFault;
-use super::instruction::TensorLoad;
-use super::memory::{TensorAddress, TensorMemory};
-use super::rules::{Issue, Rules};
 use super::sass::SassTensorLoad;
 use crate::syntax::Span;
 use crate::syntax::load::read_load;
+use warpload_machine::tensor::{
+    Issue, Rules, TensorAddress, TensorFault, TensorLoad, TensorMemory, TensorRegisters, execute,
+};
 
 /// A load of Tensor Memory with the names of its registers.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,11 +7,9 @@ use warpload::encoding::{
 use warpload::explain::Explanation;
 use warpload::lane::LANES;
 
-use super::fault::Half;
-use super::instruction::TensorLoad;
-use super::judge::IllegalLoadError;
-use super::reduction::{Reduction, ReductionOperation, ReductionType};
-use super::shape::{Form, Shape};
+use warpload_machine::tensor::{
+    Form, Half, IllegalLoadError, Reduction, ReductionOperation, ReductionType, Shape, TensorLoad,
+};
 
 use std::ops::Range;
 

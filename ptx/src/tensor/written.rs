@@ -6,8 +6,8 @@ use crate::syntax::load::{
     AddressForm, AddressOperand, Element, ElementKind, Opcode, Operand, OperandKind, PtxLoad,
     QualifierKind,
 };
-use crate::tensor::judge::{Parts, Problem, RequiredPart};
-use crate::tensor::{Form, IllegalLoadError, Reduction, ReductionType, TensorLoad};
+use crate::tensor::judge::{Parts, Problem, RequiredPart, reduction_type};
+use warpload_machine::tensor::{Form, IllegalLoadError, PartialForm, Reduction, TensorLoad};
 
 /// A load of Tensor Memory with the names of its operands. The names are not looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,21 +133,26 @@ impl Parts {
             Some(OperandKind::Vector(elements)) => Some(load.elements_in(elements).len()),
             _ => None,
         };
-        let mut parts = Self {
+        let form = PartialForm {
             is_reduction: load.opcode == Opcode::TensorLdRed,
-            sync: load.has(QualifierKind::Sync),
-            aligned: load.has(QualifierKind::Aligned),
             pack: load.has(QualifierKind::Pack),
             modifier: load.has(QualifierKind::Absolute) || load.has(QualifierKind::Nan),
-            scalar: load.scalar(),
+            kind: load.scalar().and_then(reduction_type),
             split: split.map(|more| more == 1),
+            ..PartialForm::default()
+        };
+        let mut parts = Self {
+            form,
+            sync: load.has(QualifierKind::Sync),
+            aligned: load.has(QualifierKind::Aligned),
+            scalar: load.scalar(),
             registers,
             ..Self::default()
         };
         for qualifier in load.qualifiers().rev() {
             match qualifier.kind {
-                QualifierKind::Shape(shape) => parts.shape = Some(shape),
-                QualifierKind::Repeat(repeat) => parts.num = Some(repeat.get() as u32),
+                QualifierKind::Shape(shape) => parts.form.shape = Some(shape),
+                QualifierKind::Repeat(repeat) => parts.form.num = Some(repeat.get() as u32),
                 QualifierKind::Reduction(operation) => parts.operation = Some(operation),
                 _ => {}
             }
@@ -157,13 +162,14 @@ impl Parts {
 
     /// The form; `None` if a qualifier is missing.
     fn form(self, split: Option<i64>, absolute: bool, propagates_nan: bool) -> Option<Form> {
-        let reduction = if self.is_reduction {
-            let (operation, kind) = (self.operation?, ReductionType::of_scalar(self.scalar?)?);
+        let PartialForm { shape, num, pack, is_reduction, kind, .. } = self.form;
+        let reduction = if is_reduction {
+            let (operation, kind) = (self.operation?, kind?);
             Some(Reduction { operation, kind, absolute, propagates_nan })
         } else {
             None
         };
-        Some(Form { shape: self.shape?, num: self.num?, pack: self.pack, split, reduction })
+        Some(Form { shape: shape?, num: num?, pack, split, reduction })
     }
 }
 
@@ -224,7 +230,7 @@ fn known(load: &PtxLoad<'_>, text: &str) -> Result<()> {
 fn unknown(load: &PtxLoad<'_>, name: &str) -> Option<IllegalLoadError> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if let Some(digits) = name.strip_prefix('x').filter(|digits| is_number(digits)) {
-        let form = Form::plain(Parts::of(load).shape?, digits.parse().ok()?);
+        let form = Form::plain(Parts::of(load).form.shape?, digits.parse().ok()?);
         return form.problems().find(|problem| matches!(problem, IllegalLoadError::Num { .. }));
     }
     let (lanes, bits) = name.split_once('x')?;

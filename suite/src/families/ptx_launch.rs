@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use warpload::json::{self, JsonError};
-use warpload_ptx::machine::{AllocationUse, DeviceMemory, Kernel, KernelLaunch};
+use warpload_ptx::launch::{AllocationUse, DeviceMemory, Kernel, KernelLaunch};
 use warpload_ptx::read;
 
 use super::family::{CaseAnswer, CaseExpectation, Uncomparable};
@@ -133,7 +133,7 @@ pub(super) fn answer(question: &str) -> Result<CaseAnswer, JsonError> {
     let kernel = kernel.map_err(|error| failed(&error))?;
     let mut launch =
         KernelLaunch::new(question.grid, question.block).shared_bytes(question.shared_bytes);
-    launch.steps = MAX_STEPS;
+    launch.options.steps = MAX_STEPS;
     let mut memory = DeviceMemory::new();
     let mut addresses = BTreeMap::new();
     for (number, argument) in question.arguments.iter().enumerate() {

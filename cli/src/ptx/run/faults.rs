@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use warpload_ptx::machine::{FaultTotal, KernelFault, KernelResult};
+use warpload_ptx::launch::{FaultTotal, KernelFault, KernelResult};
 
 use crate::io::Output;
 

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use serde::Serialize;
 use warpload::memory::{AddressMap, Memory};
-use warpload_ptx::machine::{
+use warpload_ptx::launch::{
     AllocationUse, DeviceMemory, Fill, Kernel, KernelError, KernelLaunch, KernelResult,
-    LaunchCounts, LaunchTrace, SkippedInstruction, UnknownBytes,
+    LaunchCounts, LaunchTrace, SkippedInstruction, UnknownBytes, UnknownCause,
 };
 use warpload_ptx::module::{Declaration, DeclarationId};
 use warpload_ptx::run::Launch;
@@ -258,11 +258,11 @@ impl KernelArguments {
         };
         let mut launch =
             KernelLaunch::new(self.grid.unwrap_or([1; 3]), self.block.unwrap_or([32, 1, 1]));
-        launch.shared_bytes = self.shared_bytes;
-        launch.steps = self.steps.unwrap_or(launch.steps);
-        launch.only_block = self.blocks;
-        launch.checks_uninitialized = self.check_uninitialized;
-        launch.checks_races = self.check_races;
+        launch.options.shared_bytes = self.shared_bytes;
+        launch.options.steps = self.steps.unwrap_or(launch.options.steps);
+        launch.options.only_block = self.blocks;
+        launch.options.checks_uninitialized = self.check_uninitialized;
+        launch.options.checks_races = self.check_races;
         let sizes = kernel.parameter_bytes();
         let mut named =
             options.set_up(&kernel, &mut launch).map_err(|error| failed(error, file))?;
@@ -325,7 +325,7 @@ impl KernelArguments {
         let mut observer = (LaunchCounter::new(&kernel, &launch), trace);
         let shown = (format == Format::Text).then_some(&mut *output);
         let mut printing = Printing::new(&mut observer, shown);
-        let ran = watched(progress, file.name, launch.block_count(), |watch| {
+        let ran = watched(progress, file.name, launch.options.block_count(), |watch| {
             kernel.run_watched(&launch, &mut memory, Some(&mut printing), Some(watch))
         });
         printing.finish()?;
@@ -349,8 +349,8 @@ impl KernelArguments {
             let written = trace.finish().and_then(|mut output| output.flush());
             written.map_err(write_error(&self.trace))?;
         }
-        let only_block = launch.only_block.map(|[x, y, z]| {
-            let [nx, ny, nz] = launch.grid;
+        let only_block = launch.options.only_block.map(|[x, y, z]| {
+            let [nx, ny, nz] = launch.options.grid;
             format!("only block ({x}, {y}, {z}) of {nx} x {ny} x {nz} was run")
         });
         let notes: Vec<String> = only_block.into_iter().collect();
@@ -387,7 +387,7 @@ impl KernelArguments {
                 counts: result.counts,
                 steps: warp_instructions,
                 has_ended: result.has_ended,
-                only_block: launch.only_block,
+                only_block: launch.options.only_block,
                 faults: FaultTotalsJson::from(&result),
             };
             let unknown = result.unknown.iter();
@@ -516,7 +516,11 @@ fn parameter_name<'m>(kernel: &Kernel<'m>, number: usize) -> Option<&'m str> {
 }
 
 /// `argument 1 (out): 128 of 4096 bytes are unknown, the first at offset 0: …`.
-fn described(kernel: &Kernel<'_>, unknown: &UnknownBytes, memory: &DeviceMemory) -> String {
+fn described(
+    kernel: &Kernel<'_>,
+    unknown: &UnknownBytes<UnknownCause>,
+    memory: &DeviceMemory,
+) -> String {
     let UnknownBytes { purpose, base, bytes, first, cause, .. } = unknown;
     let name = match purpose {
         AllocationUse::Argument(number) => parameter_name(kernel, *number),
@@ -623,7 +627,7 @@ struct UnknownJson<'f> {
 }
 
 impl<'f> UnknownJson<'f> {
-    fn new(kernel: &Kernel<'f>, unknown: &'f UnknownBytes) -> Self {
+    fn new(kernel: &Kernel<'f>, unknown: &'f UnknownBytes<UnknownCause>) -> Self {
         let (argument, name) = match &unknown.purpose {
             AllocationUse::Argument(number) => (Some(*number), parameter_name(kernel, *number)),
             AllocationUse::Variable(name) => (None, Some(&**name)),

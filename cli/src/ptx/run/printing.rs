@@ -2,7 +2,7 @@
 
 use std::io;
 
-use warpload_ptx::machine::{MemoryAccess, MemoryObserver};
+use warpload_ptx::launch::{MemoryAccess, MemoryObserver};
 
 use crate::io::Output;
 use crate::terminal::Escapes;

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use warpload_ptx::machine::LaunchWatch;
+use warpload_ptx::launch::LaunchWatch;
 
 use crate::name::visible;
 use crate::options::Progress;

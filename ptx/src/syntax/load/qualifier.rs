@@ -3,10 +3,10 @@
 use std::sync::LazyLock;
 
 use crate::module::NameMap;
-use crate::syntax::named::named;
 use crate::syntax::opcode::Opcode;
 use crate::syntax::{ScalarType, Span, StateSpace, SubQualifier};
 use crate::tensor::{ReductionOperation, Repeat, Shape};
+use warpload_machine::named;
 
 /// A qualifier with its place, the dot included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! 443 arithmetic instructions, compared with the answers of an H100.
 
 use serde_json::Value;
-use warpload_ptx::machine::KernelLaunch;
+use warpload_ptx::launch::KernelLaunch;
 
 use super::unpacked;
 use crate::machine::launch;

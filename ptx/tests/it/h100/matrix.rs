@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use warpload_ptx::machine::KernelLaunch;
+use warpload_ptx::launch::KernelLaunch;
 
 use super::unpacked;
 use crate::machine::launch;

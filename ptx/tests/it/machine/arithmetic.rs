@@ -1,7 +1,7 @@
 //! Instructions against plain Rust or wider arithmetic, on values at the edges.
 
 use super::{launch, module};
-use warpload_ptx::machine::KernelLaunch;
+use warpload_ptx::launch::KernelLaunch;
 
 /// Integers at the edges of every width, and what lies between.
 pub(super) const INTEGERS: [u64; 24] = [

@@ -1,7 +1,7 @@
 //! Atomic operations against plain Rust, in the order of the lanes.
 
 use half::{bf16, f16};
-use warpload_ptx::machine::KernelLaunch;
+use warpload_ptx::launch::KernelLaunch;
 
 use super::launch;
 

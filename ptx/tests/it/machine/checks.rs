@@ -3,7 +3,7 @@
 //! The PTX ISA decides what orders accesses: "Memory Consistency Model", `bar`, `bar.warp.sync`, `mbarrier`, `membar`.
 
 use super::{Launched, launch, module};
-use warpload_ptx::machine::{
+use warpload_ptx::launch::{
     AllocationUse, DeviceMemory, Fill, FillError, Kernel, KernelFaultKind, KernelLaunch,
 };
 use warpload_ptx::read;
@@ -11,9 +11,9 @@ use warpload_ptx::read;
 /// Launches a body in one block, with a buffer of 4 KiB.
 fn checked(body: &str, threads: u32, races: bool, uninitialized: bool) -> Launched {
     let mut options = KernelLaunch::new([1; 3], [threads, 1, 1]);
-    options.checks_races = races;
-    options.checks_uninitialized = uninitialized;
-    options.steps = 100_000;
+    options.options.checks_races = races;
+    options.options.checks_uninitialized = uninitialized;
+    options.options.steps = 100_000;
     let launched = launch(&module(body), options, &[vec![0; 4096]]);
     let skipped = &launched.result.skipped;
     assert!(skipped.is_empty(), "{}\n{body}", skipped[0].text);
@@ -418,7 +418,7 @@ fn copies_are_waited_for() {
     }
     // The shared memory of the next block has no copies.
     let mut options = KernelLaunch::new([2, 1, 1], [32, 1, 1]);
-    options.checks_races = true;
+    options.options.checks_races = true;
     let read_first = format!("{TILE}ld.shared.u32 %r30, [%r3]; bar.sync 0; {copy}");
     assert!(launch(&module(&read_first), options, &[vec![0; 4096]]).result.faults.is_empty());
 }
@@ -427,7 +427,7 @@ fn copies_are_waited_for() {
 fn a_copy_without_a_wait_is_named_by_its_thread() {
     let source = include_str!("../../machine/r18_cpasync_without_wait.ptx");
     let mut options = KernelLaunch::new([1; 3], [32, 1, 1]);
-    (options.checks_races, options.checks_uninitialized) = (true, true);
+    (options.options.checks_races, options.options.checks_uninitialized) = (true, true);
     let launched = launch(source, options, &[vec![0; 512], vec![0; 512]]);
     assert_eq!(launched.result.fault_count, 1);
     let expected =
@@ -444,8 +444,8 @@ fn generic_addresses_and_blocks() {
     assert_race(&generic, 64, true);
     // Blocks have shared memory of their own.
     let mut options = KernelLaunch::new([5, 1, 1], [32, 1, 1]);
-    options.checks_races = true;
-    options.checks_uninitialized = true;
+    options.options.checks_races = true;
+    options.options.checks_uninitialized = true;
     let body = format!("{TILE}st.shared.u32 [%r2], %r10; ld.shared.u32 %r30, [%r2];");
     assert!(launch(&module(&body), options, &[vec![0; 4096]]).result.faults.is_empty());
 }
@@ -529,7 +529,7 @@ fn reads_of_partly_written_memory() {
 /// races: the earlier and the later one.
 fn races(source: &str, threads: u32, buffers: usize) -> Vec<[String; 2]> {
     let mut options = KernelLaunch::new([1; 3], [threads, 1, 1]);
-    options.checks_races = true;
+    options.options.checks_races = true;
     let ramp: Vec<u8> = (0..1024_u32).flat_map(u32::to_le_bytes).collect();
     let launched = launch(source, options, &vec![ramp; buffers]);
     assert!(launched.result.skipped.is_empty());
@@ -589,7 +589,7 @@ fn ldmatrix_takes_part_in_both_checks() {
         let mut memory = DeviceMemory::new();
         let out = memory.allocate(vec![0; 4096], AllocationUse::Argument(0)).expect("room");
         let mut options = KernelLaunch::new([1; 3], [threads, 1, 1]).parameter(&out.to_le_bytes());
-        (options.checks_races, options.checks_uninitialized) = (true, true);
+        (options.options.checks_races, options.options.checks_uninitialized) = (true, true);
         let kernel = Kernel::named(&module, name).expect("a kernel");
         let result = kernel.run(&options, &mut memory, None).expect("an end");
         let kinds: Vec<(&str, u64)> = result.fault_kinds().into_iter().collect();

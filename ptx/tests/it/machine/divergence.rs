@@ -3,14 +3,14 @@
 //! Where lanes wait is the word of ptxas (`joins.rs`). Here, an instruction that all remaining lanes execute together
 //! counts once.
 
-use warpload_ptx::machine::{KernelFaultKind, KernelLaunch, StackLimit};
+use warpload_ptx::launch::{KernelFaultKind, KernelLaunch, StackLimit};
 
 use super::{Launched, launch, module, run};
 
 /// Launches a kernel with one word for each thread.
 fn launched(body: &str, threads: u32) -> Launched {
     let mut options = KernelLaunch::new([1; 3], [threads, 1, 1]);
-    options.steps = 3_000_000;
+    options.options.steps = 3_000_000;
     launch(&module(body), options, &[vec![0; 4 * threads as usize]])
 }
 

@@ -4,7 +4,7 @@
 //! and Operations"); for texts, the C library (`machine/printf.rs`).
 
 use super::{Launched, launch, module};
-use warpload_ptx::machine::{
+use warpload_ptx::launch::{
     AllocationUse, Assertion, DeviceMemory, Kernel, KernelFault, KernelFaultKind, KernelLaunch,
     MemoryAccess, MemoryObserver, PrintfFault,
 };
@@ -23,7 +23,7 @@ const EXTERNS: &str = "
 /// Launches a body in one block, with a buffer of 256 zeros.
 fn launched(body: &str, threads: u32, uninitialized: bool) -> Launched {
     let mut options = KernelLaunch::new([1; 3], [threads, 1, 1]);
-    options.checks_uninitialized = uninitialized;
+    options.options.checks_uninitialized = uninitialized;
     let (declared, body) = body.split_once("---").unwrap_or(("", body));
     launch(&module(&format!("{EXTERNS}{declared}\n---{body}")), options, &[vec![0; 256]])
 }
@@ -520,7 +520,7 @@ fn an_exhausted_heap_returns_the_null_pointer() {
             malloc(&bytes.to_string(), "%rd5")
         );
         let mut options = KernelLaunch::new([1; 3], [1, 1, 1]);
-        options.heap_bytes = limit.unwrap_or(options.heap_bytes);
+        options.options.heap_bytes = limit.unwrap_or(options.options.heap_bytes);
         let launched = launch(&module(&format!("{EXTERNS}---{body}")), options, &[vec![0; 256]]);
         assert_eq!(launched.result.faults, []);
         launched.words(0)[0]
@@ -539,7 +539,7 @@ fn an_exhausted_heap_returns_the_null_pointer() {
         free("%rd5")
     );
     let mut options = KernelLaunch::new([1; 3], [1, 1, 1]);
-    options.heap_bytes = 64;
+    options.options.heap_bytes = 64;
     let launched = launch(&module(&format!("{EXTERNS}---{body}")), options, &[vec![0; 256]]);
     assert_eq!(launched.words(0)[0], 0);
     assert_eq!(kinds(&launched), ["double_free", "use_after_free"]);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use super::{Launched, launch, module};
-use warpload_ptx::machine::{
+use warpload_ptx::launch::{
     AllocationUse, DeviceMemory, Kernel, KernelError, KernelFault, KernelFaultKind, KernelLaunch,
     LaunchWatch, MemoryAccess,
 };
@@ -13,9 +13,9 @@ use warpload_ptx::read;
 /// Launches a body with 64 threads and a buffer of 256 bytes, and with all checks.
 fn broken(body: &str) -> Launched {
     let mut options = KernelLaunch::new([1; 3], [64, 1, 1]);
-    options.checks_uninitialized = true;
-    options.checks_races = true;
-    options.steps = 100_000;
+    options.options.checks_uninitialized = true;
+    options.options.checks_races = true;
+    options.options.steps = 100_000;
     launch(&module(body), options, &[vec![0; 256]])
 }
 
@@ -116,7 +116,7 @@ fn endless_loop() {
     let mut memory = DeviceMemory::new();
     let address = memory.allocate(vec![0; 256], AllocationUse::Argument(0)).expect("room");
     let mut options = KernelLaunch::new([1; 3], [64, 1, 1]).parameter(&address.to_le_bytes());
-    options.steps = 1000;
+    options.options.steps = 1000;
     let kernel = Kernel::named(&module, "k").expect("a kernel");
     let error = kernel.run(&options, &mut memory, None).expect_err("a limit");
     let KernelError::Steps { line, text, result, .. } = error else { panic!("{error}") };
@@ -190,7 +190,7 @@ fn a_warp_that_arrives_in_parts_never_arrives() {
         assert_eq!(faults[0].kind, KernelFaultKind::BarrierDivergence, "{body}");
     }
     let mut options = KernelLaunch::new([1; 3], [96, 1, 1]);
-    options.steps = 100_000;
+    options.options.steps = 100_000;
     let body = format!(
         "{split} and.pred %p1, %p1, %p2; @%p1 bra low; bar.sync 1, 64; bra.uni end; low: bar.sync 1, 64; end:"
     );
@@ -239,7 +239,7 @@ fn the_limit_of_many_blocks_names_no_loop() {
     let address = memory.allocate(vec![0; 256], AllocationUse::Argument(0)).expect("room");
     let mut launch = KernelLaunch::new([100_000, 1, 1], [32, 1, 1]);
     launch = launch.parameter(&address.to_le_bytes());
-    launch.steps = 1000;
+    launch.options.steps = 1000;
     let kernel = Kernel::named(&module, "k").expect("a kernel");
     let error = kernel.run(&launch, &mut memory, None).expect_err("a limit");
     let message = error.to_string();
@@ -260,12 +260,12 @@ fn stores_after_the_end(source: &str, grid: u32) -> u64 {
     let mut memory = DeviceMemory::new();
     let address = memory.allocate(vec![0; 256], AllocationUse::Argument(0)).expect("room");
     let mut launch = KernelLaunch::new([grid, 1, 1], [32, 1, 1]).parameter(&address.to_le_bytes());
-    launch.steps = 1 << 20;
+    launch.options.steps = 1 << 20;
     let kernel = Kernel::named(&module, "k").expect("a kernel");
     let watch = LaunchWatch::new();
     let mut stores = 0;
     let mut observer = |access: &MemoryAccess<'_>| {
-        if access.kind == warpload_ptx::machine::AccessKind::Store {
+        if access.kind == warpload_ptx::launch::AccessKind::Store {
             watch.interrupt.store(true, Ordering::Relaxed);
             stores += 1;
         }

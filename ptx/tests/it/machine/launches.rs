@@ -1,7 +1,7 @@
 //! Launches that a GPU refuses, launches with clusters, and launches that a thread ends.
 
 use super::{launch, module, run};
-use warpload_ptx::machine::{
+use warpload_ptx::launch::{
     AllocationUse, DeviceMemory, Kernel, KernelError, KernelFaultKind, KernelLaunch, KernelResult,
 };
 use warpload_ptx::read;
@@ -200,8 +200,8 @@ fn blocks_that_wait_for_later_ones_are_resident_together() {
         let words: Vec<u32> = (0..16 + blocks).map(|word| u32::from(word >= 16) * word).collect();
         let bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let mut given = KernelLaunch::new([blocks, 1, 1], [64, 1, 1]);
-        given.checks_races = checks_races;
-        given.steps = 1 << 26;
+        given.options.checks_races = checks_races;
+        given.options.steps = 1 << 26;
         let launched = launch(&module(GRID_BARRIER), given, &[bytes]);
         assert_eq!(launched.result.faults, []);
         // Each round takes a value to the block before, and adds 1.
@@ -221,7 +221,7 @@ fn blocks_that_wait_for_ever_reach_the_limit() {
     let mut memory = DeviceMemory::new();
     let out = memory.allocate(vec![0; 64], AllocationUse::Argument(0)).unwrap();
     let mut given = KernelLaunch::new([70_000, 1, 1], [32, 1, 1]).parameter(&out.to_le_bytes());
-    given.steps = 1 << 20;
+    given.options.steps = 1 << 20;
     let error = Kernel::chosen(&module, None).unwrap().run(&given, &mut memory, None).unwrap_err();
     assert!(error.to_string().contains("has not ended; its last jump back is"), "{error}");
 }
@@ -234,7 +234,7 @@ fn a_race_of_blocks_that_wait_for_each_other_is_reported_once() {
     );
     let faults = |blocks| {
         let mut given = KernelLaunch::new([blocks, 1, 1], [64, 1, 1]);
-        given.checks_races = true;
+        given.options.checks_races = true;
         launch(&module(&racing), given, &[vec![0; 256]]).result.fault_count
     };
     assert!(faults(1) > 0);

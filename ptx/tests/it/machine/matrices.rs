@@ -4,7 +4,7 @@ use rustc_apfloat::ieee::{
     BFloat, Double, Float8E4M3FN, Float8E5M2, Half, IeeeFloat, Semantics, Single,
 };
 use rustc_apfloat::{Float, FloatConvert};
-use warpload_ptx::machine::KernelLaunch;
+use warpload_ptx::launch::KernelLaunch;
 
 use super::launch;
 

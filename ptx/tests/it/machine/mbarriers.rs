@@ -2,7 +2,7 @@
 //! Instructions: mbarrier"]
 
 use super::{Launched, launch, module};
-use warpload_ptx::machine::{
+use warpload_ptx::launch::{
     AllocationUse, DeviceMemory, Kernel, KernelError, KernelFaultKind, KernelLaunch, MbarrierFault,
 };
 use warpload_ptx::read;
@@ -14,7 +14,7 @@ fn run(threads: u32, body: &str) -> Launched {
          st.global.u32 [%rd2], %r8;"
     );
     let mut options = KernelLaunch::new([1; 3], [threads, 1, 1]);
-    options.steps = 1 << 16;
+    options.options.steps = 1 << 16;
     launch(&module(&body), options, &[vec![0; 4 * threads as usize]])
 }
 
@@ -76,7 +76,7 @@ fn waits_without_an_end_do_not_end() {
     let mut memory = DeviceMemory::new();
     let out = memory.allocate(vec![0; 4], AllocationUse::Argument(0)).unwrap();
     let mut launch = KernelLaunch::new([1; 3], [32, 1, 1]).parameter(&out.to_le_bytes());
-    launch.steps = 1 << 16;
+    launch.options.steps = 1 << 16;
     let ended = Kernel::named(&module, "k").unwrap().run(&launch, &mut memory, None);
     assert!(matches!(ended, Err(KernelError::Steps { line: 12, .. })), "{ended:?}");
     assert_eq!(memory.bytes(out), Some(&[0; 4][..]));

@@ -24,7 +24,7 @@ mod structured;
 mod surroundings;
 mod unknown;
 
-use warpload_ptx::machine::{AllocationUse, DeviceMemory, Kernel, KernelLaunch, KernelResult};
+use warpload_ptx::launch::{AllocationUse, DeviceMemory, Kernel, KernelLaunch, KernelResult};
 use warpload_ptx::read;
 
 /// What a kernel left.

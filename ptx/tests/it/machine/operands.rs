@@ -2,7 +2,7 @@
 //! known.
 
 use super::{Launched, launch, module};
-use warpload_ptx::machine::{AllocationUse, DeviceMemory, Kernel, KernelError, KernelLaunch};
+use warpload_ptx::launch::{AllocationUse, DeviceMemory, Kernel, KernelError, KernelLaunch};
 use warpload_ptx::{check, read};
 
 /// A kernel that adds a constant table to a global counter, and writes the third word of the table.
@@ -95,7 +95,7 @@ fn launch_grid(
     let mut memory = DeviceMemory::new();
     let mut launch = KernelLaunch::new(grid, [threads, 1, 1]);
     // Loops that wait for something that never happens end soon.
-    launch.steps = 1 << 20;
+    launch.options.steps = 1 << 20;
     let mut bases = Vec::new();
     for (number, parameter) in parameters.iter().enumerate() {
         launch = match parameter {

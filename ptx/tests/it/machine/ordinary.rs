@@ -6,7 +6,7 @@ use std::iter::once;
 
 use super::arithmetic::{apply, evaluate};
 use super::{launch, module};
-use warpload_ptx::machine::{KernelLaunch, KernelResult};
+use warpload_ptx::launch::{KernelLaunch, KernelResult};
 
 /// Registers of every width, whose names begin with a letter for the width.
 const REGISTERS: &str =

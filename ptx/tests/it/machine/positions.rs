@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Launched, launch};
-use warpload_ptx::machine::KernelLaunch;
+use warpload_ptx::launch::KernelLaunch;
 use warpload_ptx::syntax::Opcode;
 
 /// Instructions without a value to ask for: their operands are constants, or have an effect on time alone.
@@ -242,7 +242,7 @@ fn run(form: &Form, text: &str) -> Launched {
         stores = form.stores,
     );
     let mut options = KernelLaunch::new([1; 3], [32, 1, 1]);
-    options.steps = 10_000;
+    options.options.steps = 10_000;
     launch(&source, options, &[vec![0; 128 * 32]])
 }
 

@@ -1,7 +1,7 @@
 //! What a launch reports: which faults, how many, where, and about which source.
 
 use super::{Launched, launch, module};
-use warpload_ptx::machine::{
+use warpload_ptx::launch::{
     AllocationUse, DeviceMemory, Kernel, KernelError, KernelFault, KernelLaunch,
 };
 use warpload_ptx::module::{SourceLocation, StatementKind};
@@ -95,7 +95,8 @@ fn a_clean_run_says_what_was_checked() {
         (true, true, "no faults"),
     ] {
         let mut options = threads(32);
-        (options.checks_races, options.checks_uninitialized) = (races, uninitialized);
+        (options.options.checks_races, options.options.checks_uninitialized) =
+            (races, uninitialized);
         assert_eq!(launched("", options).result.verdict(), expected);
     }
     // What no check judges is said where it is executed. [public 27: a barrier in a branch that lanes of one warp skip]
@@ -119,7 +120,7 @@ fn a_clean_run_says_what_was_checked() {
         ("bar.sync 0;", true, "no faults"),
     ] {
         let mut options = threads(32);
-        (options.checks_races, options.checks_uninitialized) = (races, true);
+        (options.options.checks_races, options.options.checks_uninitialized) = (races, true);
         assert_eq!(launched(body, options).result.verdict(), expected, "{body}");
     }
     assert_eq!(launched("ld.global.u32 %r1, [%rd1+256];", threads(1)).result.verdict(), "1 fault");
@@ -195,7 +196,7 @@ fn a_limit_names_a_loop_only_if_there_is_one() {
         let address = memory.allocate(vec![0; 4096], AllocationUse::Argument(0)).expect("room");
         let mut options =
             KernelLaunch::new([grid, 1, 1], [32, 1, 1]).parameter(&address.to_le_bytes());
-        options.steps = steps;
+        options.options.steps = steps;
         let kernel = Kernel::named(&module, "k").expect("a kernel");
         let error = kernel.run(&options, &mut memory, None).expect_err("a limit");
         let KernelError::Steps { is_jump, blocks, result, .. } = error.clone() else {
@@ -226,13 +227,13 @@ fn one_block_runs_as_in_its_grid() {
     let body = "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; mov.u32 %r3, %ctaid.y;
         st.global.v2.u32 [%rd1], {%r1, %r2}; st.global.u32 [%rd1+8], %r3;";
     let mut options = KernelLaunch::new([70_000, 5, 1], [1, 1, 1]);
-    options.only_block = Some([65_535, 4, 0]);
+    options.options.only_block = Some([65_535, 4, 0]);
     let ran = launched(body, options.clone());
     assert_eq!(ran.words(0)[..3], [65_535, 70_000, 4]);
     assert_eq!(ran.result.counts.blocks, 1);
     let source = module(body);
     let module = read(&source).expect("a module");
-    options.only_block = Some([65_535, 5, 0]);
+    options.options.only_block = Some([65_535, 5, 0]);
     let kernel = Kernel::named(&module, "k").expect("a kernel");
     let options = options.parameter(&[0; 8]);
     let error = kernel.run(&options, &mut DeviceMemory::new(), None).expect_err("no such block");

@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use warpload_ptx::machine::KernelLaunch;
+use warpload_ptx::launch::KernelLaunch;
 
 use super::{launch, module};
 
@@ -309,7 +309,7 @@ fn difference(program: &[Statement], alone: impl Iterator<Item = usize>) -> Opti
     // Alone, each lane computes the same.
     for lane in alone {
         let mut options = options.clone();
-        options.active = warpload::lane::LaneMask::from_bits(1 << lane);
+        options.options.active = warpload::lane::LaneMask::from_bits(1 << lane);
         let alone = launch(&source, options, &[vec![0; 128]]).words(0)[lane];
         if alone != model.stored[lane] {
             return Some(format!("{}: lane {lane} alone: {alone:#x}", text.text));

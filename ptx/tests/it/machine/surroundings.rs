@@ -3,7 +3,7 @@
 use super::{launch, module};
 use warpload::lane::LaneMask;
 use warpload::memory::{AddressMap, Memory};
-use warpload_ptx::machine::{
+use warpload_ptx::launch::{
     AllocationError, AllocationUse, DeviceMemory, Kernel, KernelError, KernelLaunch, KernelResult,
 };
 use warpload_ptx::read;
@@ -96,7 +96,7 @@ fn memory_that_cannot_be_placed_is_refused() {
 #[test]
 fn lanes_without_a_thread_do_nothing() {
     let mut options = KernelLaunch::new([1; 3], [64, 1, 1]);
-    options.active = LaneMask::from_bits(0x0000_0005);
+    options.options.active = LaneMask::from_bits(0x0000_0005);
     let body = "activemask.b32 %r1; bar.sync 0; st.global.u32 [%rd2], %r1;";
     let launched = launch(&module(body), options, &[vec![0; 256]]);
     assert!(launched.result.faults.is_empty());
@@ -109,7 +109,7 @@ fn tensor(body: &str) -> super::Launched {
     let mut options = KernelLaunch::new([1; 3], [64, 1, 1]);
     let rules = Rules::default().lane_mode(LaneMode::Strict);
     let memory = TensorMemory::filled(Pattern::LaneColumn);
-    options.tensor = Some(WarpTensorMemory::new(memory, 0).rules(rules));
+    options.options.tensor = Some(WarpTensorMemory::new(memory, 0).rules(rules));
     let source = module(&format!("and.b32 %r9, %r0, 32; shl.b32 %r9, %r9, 16; {body}"));
     launch(&source.replace("sm_90a", "sm_100a"), options, &[vec![0; 256]])
 }
@@ -159,7 +159,7 @@ fn warps_without_active_lanes_execute_nothing() {
         ),
     ] {
         let mut options = KernelLaunch::new([1; 3], [threads, 1, 1]);
-        options.active = LaneMask::from_bits(active);
+        options.options.active = LaneMask::from_bits(active);
         let launched = launch(&store, options, &[vec![0; 4 * threads as usize]]);
         assert_eq!(launched.words(0), expected, "{active:#x}");
         assert_eq!((launched.result.fault_count, launched.result.counts.blocks), (0, 1));

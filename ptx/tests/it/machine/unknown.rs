@@ -1,7 +1,7 @@
 //! What is not executed, or never written, is not known: no result of it is taken for zero.
 
 use super::{Launched, launch, module};
-use warpload_ptx::machine::{KernelFaultKind, KernelLaunch, UnknownCause};
+use warpload_ptx::launch::{KernelFaultKind, KernelLaunch, UnknownCause};
 
 /// Launches a body with one warp, and a buffer of 256 bytes that is 0x5a everywhere.
 fn run(body: &str) -> Launched {
@@ -10,7 +10,7 @@ fn run(body: &str) -> Launched {
 
 fn threads(body: &str, threads: u32) -> Launched {
     let mut options = KernelLaunch::new([1; 3], [threads, 1, 1]);
-    options.steps = 100_000;
+    options.options.steps = 100_000;
     launch(&module(body), options, &[vec![0x5a; 4 * threads.max(64) as usize]])
 }
 

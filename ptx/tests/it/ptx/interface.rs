@@ -13,14 +13,14 @@ use warpload_ptx::syntax::{
     LexicalError, ParseNameError, ScalarType, StateSpace, SyntaxError, Target, Version,
 };
 use warpload_ptx::tensor::{
-    AllocationError, IllegalLoadError, LaneMode, LengthError, Pattern, ReductionOperation,
+    ColumnsError, IllegalLoadError, LaneMode, LengthError, Pattern, ReductionOperation,
     ReductionType, Repeat, Shape, TensorFault, TensorLoadError, TensorLoadErrorKind,
 };
 
 #[test]
 fn errors_can_be_boxed_and_sent() {
     fn assert<E: Error + Send + Sync + 'static>() {}
-    assert::<AllocationError>();
+    assert::<ColumnsError>();
     assert::<IllegalLoadError>();
     assert::<LayoutError>();
     assert::<LengthError>();

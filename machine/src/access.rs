@@ -1,0 +1,1112 @@
+//! Executes the loads, stores, atomic operations and asynchronous copies of a warp.
+
+use crate::code::{Atomic, Base, CopiedPart, Element, Mbarrier, MemoryKind, MemoryOp, Op};
+use crate::engine::{Engine, HINTS, Stop};
+use crate::fault::{FaultKind, MachineFaultKind, MbarrierFault};
+use crate::mbarrier::State;
+use crate::memory::{AddressedSpace, Found, Memories, Missing, UNKNOWN, UNWRITTEN, joined};
+use crate::number::NumberType as T;
+use crate::races::{Performer, SharedAccess, Strength};
+use crate::registers::{Origin, Registers, Slot};
+use crate::warp::{Path, Warp, lanes};
+use warpload::lane::LANES;
+
+/// The bytes of an access in each lane, lane 0 first.
+pub type LaneBytes = [[u8; 32]; LANES];
+
+/// The most elements of an access.
+const MAX_ELEMENTS: usize = 32;
+
+static NO_VALUES: LaneBytes = [[0; 32]; LANES];
+
+/// Executes an access in the lanes of a mask.
+pub(crate) fn execute(
+    warp: &mut Warp,
+    path: &Path,
+    op: &Op,
+    access: &MemoryOp,
+    exec: u32,
+    engine: &mut Engine<'_>,
+) -> Result<(), Stop> {
+    let polls = match access.kind {
+        MemoryKind::Load => access.is_ordered,
+        MemoryKind::Atomic(_) => false,
+        MemoryKind::Mbarrier(_) => true,
+        MemoryKind::Store | MemoryKind::Copy { .. } => false,
+    };
+    engine.polls += u64::from(polls);
+    let mut addresses = [0; LANES];
+    find_addresses(warp, path, access.base, access.offset, exec, &mut addresses)?;
+    truncate(access, &mut addresses);
+    let addresses = &addresses;
+    let mut run = Access { warp, path, op, access, exec, addresses };
+    match access.kind {
+        MemoryKind::Load => run.load(engine),
+        MemoryKind::Store => run.store(engine),
+        MemoryKind::Atomic(operation) => run.atomic(operation, engine),
+        MemoryKind::Mbarrier(operation) => run.mbarrier(operation, engine),
+        MemoryKind::Copy { source, source_offset, bytes, part } => {
+            let mut from = [0; LANES];
+            find_addresses(run.warp, path, source, source_offset, exec, &mut from)?;
+            run.copy(&from, bytes, part, engine)
+        }
+    }?;
+    if let (Some(races), true) = (&mut engine.block.races, access.is_ordered) {
+        let (warp, lanes) = (warp.number, exec);
+        // An mbarrier releases and acquires by itself.
+        if matches!(access.kind, MemoryKind::Store | MemoryKind::Atomic(_)) {
+            races.write_strongly(warp, lanes);
+        }
+        if matches!(access.kind, MemoryKind::Load | MemoryKind::Atomic(_)) {
+            races.read_strongly(warp, lanes);
+        }
+    }
+    Ok(())
+}
+
+/// Computes the addresses of the lanes.
+pub(crate) fn find_addresses(
+    warp: &Warp,
+    path: &Path,
+    base: Base,
+    offset: u64,
+    exec: u32,
+    addresses: &mut [u64; LANES],
+) -> Result<(), Stop> {
+    let frame = &warp.frames[path.frame];
+    let slot = match base {
+        Base::Zero => {
+            addresses.fill(offset);
+            return Ok(());
+        }
+        Base::Frame => {
+            addresses.fill(frame.local_base.wrapping_add(offset));
+            return Ok(());
+        }
+        Base::Register { slot, .. } => slot,
+    };
+    warp.need(path, slot, exec, "an address")?;
+    match base {
+        Base::Register { is_wide: true, .. } => {
+            warpload::simd::vectorized!(add_wide(addresses, frame.registers.get(slot), offset));
+        }
+        // 32-bit addresses wrap at 32 bits.
+        _ => warpload::simd::vectorized!(add_narrow(
+            addresses,
+            frame.registers.get(slot),
+            offset as u32
+        )),
+    }
+    Ok(())
+}
+
+/// Reduces addresses of shared and local memory in 64-bit registers to 32 bits, as hardware does.
+#[inline(always)]
+pub(crate) fn truncate(access: &MemoryOp, addresses: &mut [u64; LANES]) {
+    let is_wide = matches!(access.base, Base::Register { is_wide: true, .. });
+    if is_wide && matches!(access.space, AddressedSpace::Shared | AddressedSpace::Local) {
+        addresses.iter_mut().for_each(|address| *address &= 0xffff_ffff);
+    }
+}
+
+#[inline(always)]
+fn add_wide(addresses: &mut [u64; LANES], bases: &[u64; LANES], offset: u64) {
+    for lane in 0..LANES {
+        addresses[lane] = bases[lane].wrapping_add(offset);
+    }
+}
+
+#[inline(always)]
+fn add_narrow(addresses: &mut [u64; LANES], bases: &[u32; LANES], offset: u32) {
+    for lane in 0..LANES {
+        addresses[lane] = bases[lane].wrapping_add(offset).into();
+    }
+}
+
+/// Borrows the memories that a warp can access, together with the registers of a path's frame.
+pub(crate) fn parts<'p>(
+    warp: &'p mut Warp,
+    path: &Path,
+    engine: &'p mut Engine<'_>,
+) -> (Memories<'p>, &'p mut Registers) {
+    let frame = &mut warp.frames[path.frame];
+    let local_size = frame.end(engine.code);
+    let memories = Memories {
+        global: &mut *engine.memory,
+        shared: &mut engine.block.shared,
+        local: &mut warp.local,
+        map: engine.map,
+        local_size,
+        local_ends: frame.stack.as_deref(),
+        hint: &mut engine.hints[path.pc as usize % HINTS],
+    };
+    (memories, &mut frame.registers)
+}
+
+struct Access<'a, 'w> {
+    warp: &'w mut Warp,
+    path: &'a Path,
+    op: &'a Op,
+    access: &'a MemoryOp,
+    exec: u32,
+    addresses: &'a [u64; LANES],
+}
+
+impl Access<'_, '_> {
+    /// Reports the fault of a lane without bytes.
+    fn missing(&self, lane: usize, missing: Missing, bytes: u32, engine: &mut Engine<'_>) {
+        self.fault(lane, FaultKind::of_missing(missing, bytes), engine);
+    }
+
+    fn fault(&self, lane: usize, kind: MachineFaultKind, engine: &mut Engine<'_>) {
+        let (space, address) = (self.access.space, self.addresses[lane]);
+        let address = engine.generic(space, address);
+        engine.fault(kind, self.op, self.warp.number, lane as u32, address);
+    }
+
+    /// Loads without a lookup for each lane. Returns false if the general path is necessary: lanes access several
+    /// memories or unknown bytes, a lane faults, or an observer or the race detector needs each lane's access.
+    fn load_at_once(&mut self, engine: &mut Engine<'_>) -> bool {
+        if engine.observes_values() || engine.block.races.is_some() {
+            return false;
+        }
+        let (size, exec) = (self.access.size, self.exec);
+        let scalar = self.access.scalar;
+        let bytes = self.access.bytes();
+        let (mut memories, registers) = parts(self.warp, self.path, engine);
+        let mut offsets = [0; LANES];
+        let found = memories.find_all(self.access.space, self.addresses, bytes, exec, &mut offsets);
+        let Some(found) = found else { return false };
+        let values = &memories.at(found).0.values[..];
+        for (place, element) in self.access.elements.iter().enumerate() {
+            let Some(element) = element else { continue };
+            let start = place * size as usize;
+            match (size, element.rows) {
+                (4, 1) => {
+                    let row = registers.row_mut::<u32>(element.slot);
+                    warpload::simd::vectorized!(gather(
+                        row,
+                        exec,
+                        &offsets,
+                        place,
+                        values,
+                        u32::from_le_bytes
+                    ));
+                }
+                (8, 2) => {
+                    let row = registers.row_mut::<u64>(element.slot);
+                    warpload::simd::vectorized!(gather(
+                        row,
+                        exec,
+                        &offsets,
+                        place,
+                        values,
+                        u64::from_le_bytes
+                    ));
+                }
+                (1, 1) if !scalar.is_signed() => {
+                    let row = registers.row_mut::<u32>(element.slot);
+                    warpload::simd::vectorized!(gather(
+                        row,
+                        exec,
+                        &offsets,
+                        place,
+                        values,
+                        |[byte]: [u8; 1]| u32::from(byte)
+                    ));
+                }
+                _ => {
+                    for lane in lanes(exec) {
+                        let at = offsets[lane] as usize + start;
+                        let part = values.get(at..at + size as usize).unwrap_or_default();
+                        let value = extended(part, scalar, element.bits);
+                        registers.set_lane(element.slot, element.rows, lane, value);
+                    }
+                }
+            }
+            registers.know(element.slot, exec);
+        }
+        true
+    }
+
+    /// Stores without a lookup for each lane. Returns false like [`Self::load_at_once`].
+    fn store_at_once(&mut self, engine: &mut Engine<'_>) -> bool {
+        if engine.observes_values() || engine.block.races.is_some() {
+            return false;
+        }
+        let (size, exec) = (self.access.size, self.exec);
+        let bytes = self.access.bytes();
+        let (mut memories, registers) = parts(self.warp, self.path, engine);
+        let elements = self.access.elements.iter().flatten();
+        if elements.clone().any(|element| registers.unknown(element.slot) & exec != 0) {
+            return false;
+        }
+        let mut offsets = [0; LANES];
+        let found = memories.find_all(self.access.space, self.addresses, bytes, exec, &mut offsets);
+        let Some(found) = found else { return false };
+        if !memories.is_writable(found) {
+            return false;
+        }
+        let values = &mut memories.at_mut(found).0.values[..];
+        for (place, element) in self.access.elements.iter().enumerate() {
+            let Some(element) = element else { continue };
+            let start = place * size as usize;
+            match (size, element.rows) {
+                (4, 1) => {
+                    let row = registers.get::<u32>(element.slot);
+                    scatter(row, exec, &offsets, place, values, u32::to_le_bytes);
+                    continue;
+                }
+                (8, 2) => {
+                    let row = registers.get::<u64>(element.slot);
+                    scatter(row, exec, &offsets, place, values, u64::to_le_bytes);
+                    continue;
+                }
+                _ => {}
+            }
+            for lane in lanes(exec) {
+                let value = registers.lane(element.slot, element.rows, lane).to_le_bytes();
+                let at = offsets[lane] as usize + start;
+                if let Some(to) = values.get_mut(at..at + size as usize) {
+                    to.copy_from_slice(&value[..size as usize]);
+                }
+            }
+        }
+        true
+    }
+
+    fn load(&mut self, engine: &mut Engine<'_>) -> Result<(), Stop> {
+        let bytes = self.access.bytes();
+        engine.counts.loads += 1;
+        if self.load_at_once(engine) {
+            self.observe(AccessKind::Load, self.exec, &NO_VALUES, engine);
+            return Ok(());
+        }
+        let mut seen = LaneBytes::default();
+        let mut faults: Vec<(usize, Missing)> = Vec::new();
+        let mut shared: Vec<(usize, usize, u32)> = Vec::new();
+        let (mut unwritten, mut done) = (0, 0);
+        // The lanes where each element is unknown, and the flags of the first one.
+        let (mut unknown, mut unknown_flags) = ([0; MAX_ELEMENTS], 0);
+        let (size, scalar) = (self.access.size as usize, self.access.scalar);
+        let is_observed = engine.observes_values();
+        let is_checked = engine.block.races.is_some();
+        let (mut memories, registers) = parts(self.warp, self.path, engine);
+        for lane in lanes(self.exec) {
+            match memories.find(self.access.space, self.addresses[lane], bytes, lane) {
+                Ok(found) => {
+                    let (region, offset) = memories.at(found);
+                    let end = offset + bytes as usize;
+                    let values = region.values.get(offset..end).unwrap_or_default();
+                    let flags = region.flags(offset..end);
+                    unwritten |= u32::from(flags & UNWRITTEN != 0) << lane;
+                    if flags & UNKNOWN != 0 {
+                        unknown_flags = joined(unknown_flags, flags);
+                        for (place, lanes) in unknown.iter_mut().enumerate() {
+                            let start = (offset + place * size).min(end);
+                            let flags = region.flags(start..(start + size).min(end));
+                            *lanes |= u32::from(flags & UNKNOWN != 0) << lane;
+                        }
+                    }
+                    done |= 1 << lane;
+                    if let (true, Found::Shared(at)) = (is_checked, found) {
+                        shared.push((lane, at, 0));
+                    }
+                    for (part, element) in values.chunks_exact(size).zip(&self.access.elements) {
+                        let Some(element) = element else { continue };
+                        let value = extended(part, scalar, element.bits);
+                        registers.set_lane(element.slot, element.rows, lane, value);
+                    }
+                    if is_observed {
+                        seen[lane][..values.len()].copy_from_slice(values);
+                    }
+                }
+                Err(missing) => {
+                    faults.push((lane, missing));
+                    for element in self.access.elements.iter().flatten() {
+                        registers.set_lane(element.slot, element.rows, lane, 0);
+                    }
+                }
+            }
+        }
+        for element in self.access.elements.iter().flatten() {
+            registers.know(element.slot, self.exec);
+        }
+        if let Some(origin) = engine.origins.of(unknown_flags) {
+            let registers = &mut self.warp.frames[self.path.frame].registers;
+            for (element, lanes) in self.access.elements.iter().zip(unknown) {
+                if let (Some(element), true) = (element, lanes != 0) {
+                    registers.forget(element.slot, lanes, origin);
+                }
+            }
+        }
+        for (lane, missing) in faults {
+            self.missing(lane, missing, bytes, engine);
+        }
+        self.check_races(&shared, false, bytes, engine);
+        self.check_written(unwritten, engine);
+        self.observe(AccessKind::Load, done, &seen, engine);
+        Ok(())
+    }
+
+    fn store(&mut self, engine: &mut Engine<'_>) -> Result<(), Stop> {
+        let bytes = self.access.bytes();
+        engine.counts.stores += 1;
+        if self.store_at_once(engine) {
+            self.observe(AccessKind::Store, self.exec, &NO_VALUES, engine);
+            return Ok(());
+        }
+        let mut seen = LaneBytes::default();
+        let mut faults: Vec<(usize, Missing)> = Vec::new();
+        let mut shared: Vec<(usize, usize, u32)> = Vec::new();
+        let is_checked = engine.block.races.is_some();
+        let size = self.access.size as usize;
+        let mut done = 0;
+        let marks = self.unknown_flags(engine);
+        let (mut memories, registers) = parts(self.warp, self.path, engine);
+        for lane in lanes(self.exec) {
+            let mut values = [0; 32];
+            let mut flags = [0; 32];
+            for (place, element) in self.access.elements.iter().enumerate() {
+                let Some(element) = element else { continue };
+                let value = registers.lane(element.slot, element.rows, lane).to_le_bytes();
+                let at = place * size;
+                if let Some(part) = values.get_mut(at..at + size) {
+                    part.copy_from_slice(&value[..size]);
+                }
+                if registers.unknown(element.slot) >> lane & 1 != 0
+                    && let (Some(part), Some(mark)) =
+                        (flags.get_mut(at..at + size), marks.get(place))
+                {
+                    part.fill(*mark);
+                }
+            }
+            match memories.find_written(self.access.space, self.addresses[lane], bytes, lane) {
+                Ok(found) => {
+                    let (region, offset) = memories.at_mut(found);
+                    let end = offset + bytes as usize;
+                    if let (true, Found::Shared(at)) = (is_checked, found) {
+                        let old = region.values.get(offset..end).unwrap_or_default();
+                        shared.push((lane, at, changed(old, &values)));
+                    }
+                    if let Some(place) = region.values.get_mut(offset..end) {
+                        place.copy_from_slice(&values[..bytes as usize]);
+                    }
+                    for (part, flags) in flags[..bytes as usize].chunks(size).enumerate() {
+                        let at = offset + part * size;
+                        region.mark(at..at + size, flags[0]);
+                    }
+                    done |= 1 << lane;
+                    seen[lane] = values;
+                }
+                Err(missing) => faults.push((lane, missing)),
+            }
+        }
+        for (lane, missing) in faults {
+            self.missing(lane, missing, bytes, engine);
+        }
+        self.check_races(&shared, true, bytes, engine);
+        self.observe(AccessKind::Store, done, &seen, engine);
+        Ok(())
+    }
+
+    /// The flags that each element leaves in memory in the lanes where it is unknown.
+    fn unknown_flags(&self, engine: &mut Engine<'_>) -> [u8; MAX_ELEMENTS] {
+        let registers = &self.warp.frames[self.path.frame].registers;
+        let mut flags = [0; MAX_ELEMENTS];
+        for (flags, element) in flags.iter_mut().zip(&self.access.elements) {
+            let Some(element) = element else { continue };
+            if registers.unknown(element.slot) & self.exec != 0 {
+                *flags = engine.origins.flags(registers.origin(element.slot));
+            }
+        }
+        flags
+    }
+
+    /// Executes an atomic operation without a lookup for each lane. Returns `None` where
+    /// [`Self::load_at_once`] returns false, and else whether memory has changed.
+    fn atomic_at_once(&mut self, operation: Atomic, engine: &mut Engine<'_>) -> Option<bool> {
+        if engine.observes_values() || engine.block.races.is_some() {
+            return None;
+        }
+        let (size, exec, scalar) = (self.access.size, self.exec, self.access.scalar);
+        let rows = scalar.bits().div_ceil(32);
+        let (mut memories, registers) = parts(self.warp, self.path, engine);
+        if sources(self.op, self.access).any(|slot| registers.unknown(slot) & exec != 0) {
+            return None;
+        }
+        let bytes = self.access.bytes();
+        let mut offsets = [0; LANES];
+        let found = memories.find_all(self.access.space, self.addresses, bytes, exec, &mut offsets);
+        let found = found?;
+        if !memories.is_writable(found) {
+            return None;
+        }
+        let mut is_changed = false;
+        let flushes = flushes(operation, scalar, found);
+        let values = &mut memories.at_mut(found).0.values[..];
+        for lane in lanes(exec) {
+            for (part, result) in self.access.elements.iter().enumerate() {
+                let at = offsets[lane] as usize + part * size as usize;
+                let Some(place) = values.get_mut(at..at + size as usize) else { continue };
+                let slots = [self.op.a + part as Slot * rows, self.op.b];
+                let sources = slots.map(|slot| registers.lane(slot, rows, lane));
+                let old = replace(operation, scalar, flushes, place, sources);
+                is_changed |= *place != old[..size as usize];
+                if let Some(Element { slot, rows, bits }) = *result {
+                    let old = extended(&old[..size as usize], scalar, bits);
+                    registers.set_lane(slot, rows, lane, old);
+                }
+            }
+        }
+        for element in self.access.elements.iter().flatten() {
+            registers.know(element.slot, exec);
+        }
+        Some(is_changed)
+    }
+
+    fn atomic(&mut self, operation: Atomic, engine: &mut Engine<'_>) -> Result<(), Stop> {
+        let (bytes, size) = (self.access.bytes(), self.access.size as usize);
+        engine.counts.atomics += 1;
+        if let Some(is_changed) = self.atomic_at_once(operation, engine) {
+            self.count_atomic(is_changed, engine);
+            self.observe(AccessKind::Atomic, self.exec, &NO_VALUES, engine);
+            return Ok(());
+        }
+        let mut seen = LaneBytes::default();
+        let (scalar, rows) = (self.access.scalar, self.access.scalar.bits().div_ceil(32));
+        let mut shared: Vec<(usize, usize, u32)> = Vec::new();
+        let (mut unwritten, mut done, mut is_changed) = (0, 0, false);
+        // An exchange whose result is not wanted is a store.
+        let reads =
+            operation != Atomic::Exchange || self.access.elements.iter().any(Option::is_some);
+        let mut lost_results: Vec<(Option<Element>, u8)> = Vec::new();
+        for lane in lanes(self.exec) {
+            let (mut memories, registers) = parts(self.warp, self.path, engine);
+            let found = memories.find_written(self.access.space, self.addresses[lane], bytes, lane);
+            let found = match found {
+                Ok(found) => found,
+                Err(missing) => {
+                    for element in self.access.elements.iter().flatten() {
+                        registers.set_lane(element.slot, element.rows, lane, 0);
+                        registers.know(element.slot, 1 << lane);
+                    }
+                    self.missing(lane, missing, bytes, engine);
+                    continue;
+                }
+            };
+            let is_unknown = |slot: &Slot| registers.unknown(*slot) >> lane & 1 != 0;
+            let lost = sources(self.op, self.access).find(is_unknown);
+            let lost = lost.map(|slot| registers.origin(slot));
+            let lost = lost.map_or(0, |origin| engine.origins.flags(origin));
+            let (mut memories, registers) = parts(self.warp, self.path, engine);
+            let flushes = flushes(operation, scalar, found);
+            if let Found::Shared(at) = found {
+                shared.push((lane, at, u32::MAX));
+            }
+            let (region, offset) = memories.at_mut(found);
+            let flags = region.flags(offset..offset + bytes as usize);
+            unwritten |= u32::from(reads && flags & UNWRITTEN != 0) << lane;
+            for (part, result) in self.access.elements.iter().enumerate() {
+                let at = offset + part * size;
+                let before = region.flags(at..at + size);
+                let Some(place) = region.values.get_mut(at..at + size) else { continue };
+                let slots = [self.op.a + part as Slot * rows, self.op.b];
+                let sources = slots.map(|slot| registers.lane(slot, rows, lane));
+                let old = replace(operation, scalar, flushes, place, sources);
+                is_changed |= *place != old[..size];
+                // An exchange does not depend on the old value.
+                let kept = if operation == Atomic::Exchange { 0 } else { before & !UNWRITTEN };
+                region.mark(at..at + size, joined(lost, kept));
+                if let Some(seen) = seen[lane].get_mut(part * size..(part + 1) * size) {
+                    seen.copy_from_slice(&old[..size]);
+                }
+                if let Some(Element { slot, rows, bits }) = *result {
+                    registers.set_lane(slot, rows, lane, extended(&old[..size], scalar, bits));
+                    registers.know(slot, 1 << lane);
+                    lost_results.push((*result, before));
+                }
+            }
+            for (result, before) in lost_results.drain(..) {
+                self.lose(result, lane, before, engine);
+            }
+            done |= 1 << lane;
+        }
+        self.count_atomic(is_changed, engine);
+        self.check_races(&shared, true, bytes, engine);
+        self.check_written(unwritten, engine);
+        self.observe(AccessKind::Atomic, done, &seen, engine);
+        Ok(())
+    }
+
+    /// Counts an atomic operation that a thread may use to wait for others: at least the failed attempt to take a lock
+    /// changes nothing, whatever the operation is.
+    fn count_atomic(&self, is_changed: bool, engine: &mut Engine<'_>) {
+        if self.access.elements.iter().all(Option::is_none) {
+            return;
+        }
+        match is_changed {
+            true => engine.changes += 1,
+            false => engine.polls += 1,
+        }
+    }
+
+    /// Executes `cp.async` immediately. Programs cannot tell, because they have to wait for the copy before they read
+    /// it.
+    fn copy(
+        &mut self,
+        from: &[u64; LANES],
+        bytes: u32,
+        part: CopiedPart,
+        engine: &mut Engine<'_>,
+    ) -> Result<(), Stop> {
+        match part {
+            CopiedPart::All => {}
+            CopiedPart::Bytes(slot) => {
+                self.warp.need(self.path, slot, self.exec, "the size of a copy")?;
+            }
+            CopiedPart::Unless(slot) => {
+                let what = "the predicate that makes a copy ignore its source";
+                self.warp.need(self.path, slot, self.exec, what)?;
+            }
+        }
+        engine.counts.loads += 1;
+        engine.counts.stores += 1;
+        let mut seen = LaneBytes::default();
+        let (mut done, mut lost) = (0, 0);
+        // The lanes that read their source.
+        let mut sources = 0;
+        let mut shared: Vec<(usize, usize, u32)> = Vec::new();
+        for lane in lanes(self.exec) {
+            let (mut memories, registers) = parts(self.warp, self.path, engine);
+            let read = match part {
+                CopiedPart::All => bytes,
+                CopiedPart::Bytes(slot) => registers.get::<u32>(slot)[lane],
+                CopiedPart::Unless(slot) if registers.predicate(slot) >> lane & 1 != 0 => 0,
+                CopiedPart::Unless(_) => bytes,
+            };
+            let mut values = [0; 16];
+            let mut flags = [0; 16];
+            // More bytes than are copied: the effect is undefined.
+            let is_undefined = read > bytes;
+            let read = read.min(bytes);
+            let mut fault = None;
+            if read > 0 {
+                // The source must be aligned as a whole, but only the bytes that are read must be inside the
+                // allocation.
+                let space = AddressedSpace::Global;
+                let is_aligned = from[lane].is_multiple_of(bytes.into());
+                let found = match memories.find(space, from[lane], 1, lane) {
+                    Ok(found) if is_aligned => {
+                        let (region, offset) = memories.at(found);
+                        let place = offset..offset + read as usize;
+                        region
+                            .values
+                            .get(place.clone())
+                            .map(|part| (part, region.each_flags(place)))
+                    }
+                    _ => None,
+                };
+                match found {
+                    Some((part, marked)) => {
+                        values[..part.len()].copy_from_slice(part);
+                        for (flags, marked) in flags.iter_mut().zip(marked) {
+                            *flags = marked & !UNWRITTEN;
+                        }
+                    }
+                    None if is_aligned => fault = Some((Missing::Outside, from[lane])),
+                    None => fault = Some((Missing::Misaligned, from[lane])),
+                }
+            }
+            if is_undefined {
+                let origin = Origin::Undefined(self.op.site);
+                flags = [engine.origins.flags(origin); 16];
+            }
+            let (mut memories, _) = parts(self.warp, self.path, engine);
+            if fault.is_none() {
+                match memories.find_written(self.access.space, self.addresses[lane], bytes, lane) {
+                    Ok(found) => {
+                        let (region, offset) = memories.at_mut(found);
+                        let place = offset..offset + bytes as usize;
+                        if let Found::Shared(at) = found {
+                            let old = region.values.get(place.clone()).unwrap_or_default();
+                            shared.push((lane, at, changed(old, &values)));
+                        }
+                        if let Some(to) = region.values.get_mut(place.clone()) {
+                            to.copy_from_slice(&values[..bytes as usize]);
+                        }
+                        region.mark_each(place, &flags);
+                        seen[lane][..16].copy_from_slice(&values);
+                        done |= 1 << lane;
+                        sources |= u32::from(read > 0) << lane;
+                        lost |= u32::from(flags.iter().any(|flags| flags & UNKNOWN != 0)) << lane;
+                    }
+                    Err(missing) => {
+                        let address = engine.generic(self.access.space, self.addresses[lane]);
+                        fault = Some((missing, address));
+                    }
+                }
+            }
+            if let Some((missing, address)) = fault {
+                let kind = FaultKind::of_missing(missing, bytes);
+                engine.fault(kind, self.op, self.warp.number, lane as u32, address);
+            }
+        }
+        self.check_races(&shared, true, bytes, engine);
+        let source = (AccessKind::Copy, AddressedSpace::Global, bytes);
+        engine.observe(self.op, self.warp.number, source, (sources, lost), from, &seen);
+        let target = (AccessKind::Copy, self.access.space, bytes);
+        engine.observe(self.op, self.warp.number, target, (done, lost), self.addresses, &seen);
+        Ok(())
+    }
+
+    /// Executes an operation on an mbarrier.
+    fn mbarrier(&mut self, operation: Mbarrier, engine: &mut Engine<'_>) -> Result<(), Stop> {
+        let result = self.access.elements.first().copied().flatten();
+        let what = match operation {
+            Mbarrier::Wait { is_parity: true } => "the parity of an mbarrier's phase",
+            Mbarrier::Wait { is_parity: false } => "the state of an mbarrier's phase",
+            _ => "the count of an mbarrier operation",
+        };
+        if let Err(stop) = self.warp.need(self.path, self.op.a, self.exec, what) {
+            self.forget_mbarriers(operation, engine);
+            return Err(stop);
+        }
+        if matches!(operation, Mbarrier::Wait { .. }) {
+            self.need_mbarrier(engine)?;
+        }
+        let mut has_failed = false;
+        for lane in lanes(self.exec) {
+            let (mut memories, registers) = parts(self.warp, self.path, engine);
+            let argument = match operation {
+                Mbarrier::Wait { is_parity: false } => registers.get::<u64>(self.op.a)[lane],
+                _ => registers.get::<u32>(self.op.a)[lane].into(),
+            };
+            let fault = match memories.find(self.access.space, self.addresses[lane], 8, lane) {
+                Ok(Found::Shared(offset)) => {
+                    let region = memories.at_mut(Found::Shared(offset)).0;
+                    let is_unwritten = region.flags(offset..offset + 8) & UNWRITTEN != 0;
+                    // An operation that is not executed may have changed it.
+                    let before = match operation {
+                        Mbarrier::Init => 0,
+                        _ => region.flags(offset..offset + 8) & !UNWRITTEN,
+                    };
+                    let word = read(&region.values, offset, 8);
+                    let outcome = operate(operation, argument, word);
+                    if is_unwritten && operation != Mbarrier::Init {
+                        self.check_written(1 << lane, engine);
+                    }
+                    self.check_races(&[(lane, offset, u32::MAX)], writes(operation), 8, engine);
+                    let (memories, registers) = &mut parts(self.warp, self.path, engine);
+                    let region = memories.at_mut(Found::Shared(offset)).0;
+                    match outcome {
+                        _ if before & UNKNOWN != 0 => {
+                            self.lose(result, lane, before, engine);
+                            continue;
+                        }
+                        Ok((new, value)) => {
+                            if let Some(place) = region.values.get_mut(offset..offset + 8) {
+                                place.copy_from_slice(&new.to_le_bytes());
+                            }
+                            region.mark(offset..offset + 8, 0);
+                            let is_wait = matches!(operation, Mbarrier::Wait { .. });
+                            has_failed |= is_wait && value == 0;
+                            if let Some(element) = result {
+                                if is_wait {
+                                    let lanes = (value as u32) << lane;
+                                    registers.set_predicate(element.slot, lanes, 1 << lane);
+                                } else {
+                                    let rows = element.rows;
+                                    registers.set_lane(element.slot, rows, lane, value.into());
+                                }
+                                registers.know(element.slot, 1 << lane);
+                            }
+                            let is_phase_over =
+                                operation != Mbarrier::Init && (new ^ word) >> 63 != 0;
+                            let is_waited = is_wait && value != 0;
+                            self.order(operation, offset, lane, is_phase_over, is_waited, engine);
+                            continue;
+                        }
+                        // Reported as an uninitialized read.
+                        Err(MbarrierFault::NotInitialized)
+                            if is_unwritten && engine.options.checks_uninitialized =>
+                        {
+                            let origin = Origin::Undefined(self.op.site);
+                            let flags = engine.origins.flags(origin);
+                            self.lose(result, lane, flags, engine);
+                            continue;
+                        }
+                        Err(fault) => FaultKind::Mbarrier(fault),
+                    }
+                }
+                Ok(_) => FaultKind::Mbarrier(MbarrierFault::NotShared),
+                Err(missing) => FaultKind::of_missing(missing, 8),
+            };
+            let origin = Origin::Undefined(self.op.site);
+            let flags = engine.origins.flags(origin);
+            self.lose(result, lane, flags, engine);
+            self.fault(lane, fault, engine);
+        }
+        engine.yields |= has_failed;
+        Ok(())
+    }
+
+    /// Makes the result in a lane unknown, for the reason in the flags of memory.
+    fn lose(&mut self, result: Option<Element>, lane: usize, flags: u8, engine: &Engine<'_>) {
+        if let (Some(element), Some(origin)) = (result, engine.origins.of(flags)) {
+            let registers = &mut self.warp.frames[self.path.frame].registers;
+            registers.forget(element.slot, 1 << lane, origin);
+        }
+    }
+
+    /// Makes the mbarriers unknown that lanes with an unknown count would change. Otherwise other lanes would wait for an
+    /// arrival that never comes.
+    fn forget_mbarriers(&mut self, operation: Mbarrier, engine: &mut Engine<'_>) {
+        if matches!(operation, Mbarrier::Wait { .. }) {
+            return;
+        }
+        let registers = &self.warp.frames[self.path.frame].registers;
+        let unknown = registers.unknown(self.op.a) & self.exec;
+        let flags = engine.origins.flags(registers.origin(self.op.a));
+        let (mut memories, _) = parts(self.warp, self.path, engine);
+        for lane in lanes(unknown) {
+            let found = memories.find(self.access.space, self.addresses[lane], 8, lane);
+            if let Ok(Found::Shared(offset)) = found {
+                memories.shared.mark(offset..offset + 8, flags);
+            }
+        }
+    }
+
+    /// Checks that the mbarriers of a wait are known. A wait for one that an instruction would complete which is not
+    /// executed could never end.
+    fn need_mbarrier(&mut self, engine: &mut Engine<'_>) -> Result<(), Stop> {
+        for lane in lanes(self.exec) {
+            let (mut memories, _) = parts(self.warp, self.path, engine);
+            let found = memories.find(self.access.space, self.addresses[lane], 8, lane);
+            let Ok(found) = found else { continue };
+            let (region, offset) = memories.at(found);
+            let flags = region.flags(offset..offset + 8);
+            if let Some(origin) = engine.origins.of(flags) {
+                let what = "the mbarrier that this waits for";
+                return Err(Stop::Lanes(
+                    1 << lane,
+                    FaultKind::UnknownValue { what, cause: origin },
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks accesses to shared memory for races: lanes, offsets, and the bytes that change.
+    fn check_races(
+        &self,
+        places: &[(usize, usize, u32)],
+        is_store: bool,
+        bytes: u32,
+        engine: &mut Engine<'_>,
+    ) {
+        if engine.block.races.is_none() {
+            return;
+        }
+        for (lane, at, changed) in places {
+            engine.check_race(SharedAccess {
+                place: *at..at + bytes as usize,
+                write: is_store.then_some(*changed),
+                strength: strength(self.access),
+                warp: self.warp.number,
+                performer: Performer::Lane(*lane),
+                site: self.op.site,
+                is_copy: matches!(self.access.kind, MemoryKind::Copy { .. }),
+            });
+        }
+    }
+
+    /// Tells the race detector what an mbarrier operation of a lane orders.
+    fn order(
+        &self,
+        operation: Mbarrier,
+        at: usize,
+        lane: usize,
+        is_phase_over: bool,
+        is_waited: bool,
+        engine: &mut Engine<'_>,
+    ) {
+        let Some(races) = &mut engine.block.races else { return };
+        let warp = self.warp.number;
+        match operation {
+            Mbarrier::Arrive(_) | Mbarrier::ArriveLater => {
+                races.arrive_at(at, warp, lane);
+            }
+            Mbarrier::Wait { .. } if is_waited => races.acquire(warp, 1 << lane),
+            // "The expect-tx and complete-tx operations do not involve any memory ordering."
+            Mbarrier::Wait { .. }
+            | Mbarrier::Init
+            | Mbarrier::Invalidate
+            | Mbarrier::ExpectTx
+            | Mbarrier::CompleteTx => {}
+        }
+        if is_phase_over {
+            races.end_phase(at);
+        }
+    }
+
+    /// Reports the lanes that have read unwritten bytes.
+    fn check_written(&self, unwritten: u32, engine: &mut Engine<'_>) {
+        if engine.options.checks_uninitialized {
+            for lane in lanes(unwritten) {
+                self.fault(lane, FaultKind::Uninitialized, engine);
+            }
+        }
+    }
+
+    fn observe(&self, kind: AccessKind, lanes: u32, values: &LaneBytes, engine: &mut Engine<'_>) {
+        let access = (kind, self.access.space, self.access.bytes());
+        // The bytes of a load or a store are unknown in the lanes where its registers are.
+        let mut unknown = 0;
+        if engine.observes_values() {
+            let registers = &self.warp.frames[self.path.frame].registers;
+            for element in self.access.elements.iter().flatten() {
+                unknown |= registers.unknown(element.slot);
+            }
+        }
+        engine.observe(self.op, self.warp.number, access, (lanes, unknown), self.addresses, values);
+    }
+}
+
+/// The new word of an mbarrier, and the result of the operation: the token, or whether a phase is over.
+fn operate(operation: Mbarrier, argument: u64, word: u64) -> Result<(u64, u64), MbarrierFault> {
+    if operation == Mbarrier::Init {
+        return Ok((State::new(argument)?.word(), 0));
+    }
+    let state = State::of_word(word)?;
+    let new = match operation {
+        Mbarrier::Init | Mbarrier::Invalidate => 0,
+        Mbarrier::Arrive(how) => state.arrive(how, argument)?.word(),
+        Mbarrier::ExpectTx => state.expect(argument as i64)?.word(),
+        Mbarrier::CompleteTx => state.expect(-(argument as i64))?.word(),
+        Mbarrier::ArriveLater => word,
+        Mbarrier::Wait { is_parity } => {
+            let phase = if is_parity { argument & 1 } else { argument >> 63 };
+            return Ok((word, u64::from(state.phase != (phase != 0))));
+        }
+    };
+    Ok((new, word))
+}
+
+/// Loads one number in each lane of a mask. The offsets must be multiples of its size, and inside the memory.
+#[inline(always)]
+fn gather<const N: usize, V>(
+    row: &mut [V; LANES],
+    exec: u32,
+    offsets: &[u64; LANES],
+    place: usize,
+    values: &[u8],
+    number: impl Fn([u8; N]) -> V,
+) {
+    let numbers = values.as_chunks::<N>().0;
+    let Some(last) = numbers.len().checked_sub(1) else { return };
+    if exec == u32::MAX {
+        // The minimum has no effect, but shows the compiler that no index is out of bounds.
+        for lane in 0..LANES {
+            row[lane] = number(numbers[(offsets[lane] as usize / N + place).min(last)]);
+        }
+        return;
+    }
+    for lane in lanes(exec) {
+        row[lane] = number(numbers[(offsets[lane] as usize / N + place).min(last)]);
+    }
+}
+
+/// Stores one number from each lane of a mask, under the same conditions as [`gather`].
+#[inline(always)]
+fn scatter<const N: usize, V: Copy>(
+    row: &[V; LANES],
+    exec: u32,
+    offsets: &[u64; LANES],
+    place: usize,
+    values: &mut [u8],
+    bytes: impl Fn(V) -> [u8; N],
+) {
+    let numbers = values.as_chunks_mut::<N>().0;
+    let Some(last) = numbers.len().checked_sub(1) else { return };
+    if exec == u32::MAX {
+        for lane in 0..LANES {
+            numbers[(offsets[lane] as usize / N + place).min(last)] = bytes(row[lane]);
+        }
+        return;
+    }
+    for lane in lanes(exec) {
+        numbers[(offsets[lane] as usize / N + place).min(last)] = bytes(row[lane]);
+    }
+}
+
+/// The kind of a memory access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum AccessKind {
+    /// A read.
+    Load,
+    /// A write.
+    Store,
+    /// An atomic read and write.
+    Atomic,
+    /// A copy from global to shared memory: `cp.async`.
+    Copy,
+}
+
+/// The bytes that a store changes, bit 0 for the first.
+pub(crate) fn changed(old: &[u8], new: &[u8]) -> u32 {
+    let bits = old.iter().zip(new).enumerate().take(32);
+    bits.fold(0, |all, (at, (old, new))| all | u32::from(old != new) << at)
+}
+
+/// Whether an mbarrier operation changes the word. A wait only reads it.
+fn writes(operation: Mbarrier) -> bool {
+    !matches!(operation, Mbarrier::Wait { .. })
+}
+
+/// The strength of an access. `mbarrier.init` and `mbarrier.inval` are not atomic. [PTX ISA, "mbarrier.init"]
+fn strength(access: &MemoryOp) -> Strength {
+    match access.kind {
+        MemoryKind::Mbarrier(Mbarrier::Init | Mbarrier::Invalidate) => Strength::Weak,
+        MemoryKind::Mbarrier(_) | MemoryKind::Atomic(_) => Strength::Atomic,
+        _ if access.is_ordered => Strength::Strong,
+        _ => Strength::Weak,
+    }
+}
+
+/// Reads a number of up to 8 bytes, little-endian.
+#[inline(always)]
+fn read(values: &[u8], offset: usize, bytes: u32) -> u64 {
+    let mut number = [0; 8];
+    if let Some(part) = values.get(offset..offset + bytes as usize) {
+        number[..part.len()].copy_from_slice(part);
+    }
+    u64::from_le_bytes(number)
+}
+
+/// A loaded value, extended to the width of its register.
+#[inline(always)]
+fn extended(part: &[u8], scalar: T, bits: u32) -> u128 {
+    let value = match part {
+        [a] => u128::from(*a),
+        [a, b] => u16::from_le_bytes([*a, *b]).into(),
+        [a, b, c, d] => u32::from_le_bytes([*a, *b, *c, *d]).into(),
+        _ => {
+            let mut number = [0; 16];
+            number[..part.len()].copy_from_slice(part);
+            u128::from_le_bytes(number)
+        }
+    };
+    if !scalar.is_signed() {
+        return value;
+    }
+    let unused = 128 - 8 * part.len() as u32;
+    let signed = ((value << unused) as i128 >> unused) as u128;
+    signed & (u128::MAX >> (128 - bits.clamp(1, 128)))
+}
+
+/// The sources of an atomic operation. Without a second one, `b` is `NONE`, which is always known.
+fn sources(op: &Op, access: &MemoryOp) -> impl Iterator<Item = Slot> + use<> {
+    let (first, rows) = (op.a, access.scalar.bits().div_ceil(32));
+    let parts = (0..access.elements.len() as Slot).map(move |part| first + part * rows);
+    parts.chain([op.b])
+}
+
+/// Whether an f32 addition flushes subnormal numbers. It does in global memory, but not in shared memory. [PTX ISA,
+/// atom: "The floating-point operation .add"]
+fn flushes(operation: Atomic, scalar: T, found: Found) -> bool {
+    operation == Atomic::Add && scalar == T::F32 && !matches!(found, Found::Shared(_))
+}
+
+/// Applies an atomic operation to an element in memory. Returns the old bytes.
+#[inline(always)]
+fn replace(
+    operation: Atomic,
+    scalar: T,
+    flushes: bool,
+    place: &mut [u8],
+    [b, c]: [u128; 2],
+) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..place.len()].copy_from_slice(place);
+    let old = u128::from_le_bytes(bytes);
+    let flushed = |value: u64| match flushes {
+        true => u64::from(crate::float::flushed(value as u32, T::F32)),
+        false => value,
+    };
+    let new = match (scalar, operation) {
+        (T::B128, Atomic::CompareAndSwap) if old != b => old,
+        (T::B128, Atomic::CompareAndSwap) => c,
+        (T::B128, _) => b,
+        _ => flushed(combine(operation, scalar, flushed(old as u64), flushed(b as u64), c as u64))
+            .into(),
+    };
+    place.copy_from_slice(&new.to_le_bytes()[..place.len()]);
+    bytes
+}
+
+/// The new value in memory after an atomic operation.
+pub(crate) fn combine(operation: Atomic, scalar: T, old: u64, b: u64, c: u64) -> u64 {
+    let bits = scalar.bits();
+    let signed = |value: u64| ((value << (64 - bits)) as i64) >> (64 - bits);
+    match operation {
+        Atomic::Exchange => b,
+        Atomic::CompareAndSwap => {
+            if old == b {
+                c
+            } else {
+                old
+            }
+        }
+        Atomic::And => old & b,
+        Atomic::Or => old | b,
+        Atomic::Xor => old ^ b,
+        Atomic::Inc => {
+            if old >= b {
+                0
+            } else {
+                old + 1
+            }
+        }
+        Atomic::Dec => {
+            if old == 0 || old > b {
+                b
+            } else {
+                old - 1
+            }
+        }
+        Atomic::Add if scalar == T::F32 => {
+            let sum = f32::from_bits(old as u32) + f32::from_bits(b as u32);
+            if sum.is_nan() { 0x7fff_ffff } else { sum.to_bits().into() }
+        }
+        Atomic::Add if scalar == T::F64 => (f64::from_bits(old) + f64::from_bits(b)).to_bits(),
+        Atomic::Add | Atomic::Min | Atomic::Max if scalar.is_float() => {
+            combine_halves(operation, scalar, old as u32, b as u32).into()
+        }
+        Atomic::Add => old.wrapping_add(b),
+        Atomic::Min | Atomic::Max => {
+            let is_less = if scalar.is_signed() { signed(b) < signed(old) } else { b < old };
+            if is_less == (operation == Atomic::Min) { b } else { old }
+        }
+    }
+}
+
+/// Applies an operation to one or two 16-bit floats.
+fn combine_halves(operation: Atomic, scalar: T, old: u32, b: u32) -> u32 {
+    use crate::float::{FloatOp, Modes, format, narrow, round, select, value};
+    let (part, count) = match scalar {
+        T::F16x2 => (T::F16, 2),
+        T::Bf16x2 => (T::Bf16, 2),
+        scalar => (scalar, 1),
+    };
+    let one = |shift: u32| {
+        let (x, y) = (old >> shift & 0xffff, b >> shift & 0xffff);
+        if operation == Atomic::Add {
+            return narrow(FloatOp::Add, part, Modes::default(), [x, y, 0]) << shift;
+        }
+        let chosen = select(operation == Atomic::Max, false, value(x, part), value(y, part));
+        format(part).map_or(0, |(format, _)| round(chosen, format, Modes::default())) << shift
+    };
+    (0..count).fold(0, |all, place| all | one(16 * place))
+}

@@ -1,0 +1,66 @@
+//! [`execute`]: what an instruction that is not executed would write becomes unknown, because old bytes would otherwise be
+//! taken for its result.
+
+use crate::access;
+use crate::code::{Effects, Extent, Op};
+use crate::engine::{Engine, Stop};
+use crate::registers::Origin;
+use crate::warp::{Path, Warp, lanes};
+
+/// Makes everything unknown that the instruction would write in the lanes of a mask.
+pub(crate) fn execute(
+    warp: &mut Warp,
+    path: &Path,
+    op: &Op,
+    effects: &Effects,
+    exec: u32,
+    engine: &mut Engine<'_>,
+) -> Result<(), Stop> {
+    let mut places = Vec::with_capacity(effects.writes.len());
+    for write in &effects.writes {
+        let mut addresses = [0; 32];
+        access::find_addresses(warp, path, write.base, write.offset, exec, &mut addresses)?;
+        places.push(addresses);
+    }
+    let origin = if effects.is_discard {
+        Origin::Discarded(op.site)
+    } else {
+        engine.not_executed(op);
+        Origin::NotExecuted(op.site)
+    };
+    let flags = engine.origins.flags(origin);
+    let frame = &mut warp.frames[path.frame];
+    for slot in &effects.slots {
+        frame.registers.forget(*slot, exec, origin);
+    }
+    for (offset, bytes) in &effects.locals {
+        for lane in lanes(exec) {
+            let at = warp.local.place(lane, frame.local_base + offset);
+            warp.local.bytes.mark(at..at + *bytes as usize, flags);
+        }
+    }
+    for (write, addresses) in effects.writes.iter().zip(&places) {
+        let (mut memories, registers) = access::parts(warp, path, engine);
+        for lane in lanes(exec) {
+            let Ok(found) = memories.find(write.space, addresses[lane], 1, lane) else { continue };
+            let end = memories.end(found, lane);
+            let (region, offset) = memories.at_mut(found);
+            let extent = match write.extent {
+                Extent::Bytes(bytes) => bytes,
+                Extent::Register(slot) if registers.unknown(slot) >> lane & 1 == 0 => {
+                    registers.get::<u64>(slot)[lane]
+                }
+                Extent::Register(_) | Extent::Rest => u64::MAX,
+            };
+            let end = (offset as u64).saturating_add(extent).min(end as u64) as usize;
+            region.mark(offset..end, flags);
+        }
+    }
+    if effects.writes_global {
+        engine.memory.forget_all(flags);
+    }
+    if effects.writes_tensor {
+        engine.block.tensor_origin = Some(origin);
+    }
+    Ok(())
+}

@@ -1,0 +1,218 @@
+//! [`run`]: executes the grid of a launch. [`LaunchOptions`]: its sizes, limits and checks. [`LaunchOutcome`]: the findings.
+
+use std::collections::BTreeMap;
+
+use crate::code::{Code, Site};
+use crate::engine::{Engine, RawFault};
+use crate::fault::{FaultKind, MachineFaultKind};
+use crate::log::FaultCount;
+use crate::memory::{AllocationUse, DeviceMemory, NearestAllocation};
+use crate::observer::{LaunchCounts, LaunchWatch, MemoryObserver};
+use crate::registers::Origin;
+use crate::tensor_load::WarpTensorMemory;
+use warpload::lane::LaneMask;
+
+/// The default limit on warp instructions. It ends kernels that loop forever, within a minute or two.
+const STEPS: u64 = 1 << 30;
+
+/// The default size of the heap of `malloc`.
+const HEAP: u64 = 8 << 20;
+
+/// The sizes of a launch, its limits and its checks.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LaunchOptions {
+    /// The number of blocks along x, y and z.
+    pub grid: [u32; 3],
+    /// The number of threads in a block along x, y and z.
+    pub block: [u32; 3],
+    /// Dynamic shared memory of a block in bytes.
+    pub shared_bytes: u64,
+    /// The size of the heap of `malloc` in bytes, 8 MiB as CUDA's `cudaLimitMallocHeapSize`. Memory that earlier
+    /// launches have not freed counts, too.
+    pub heap_bytes: u64,
+    /// The maximum number of warp instructions. Exceeding it is [`LaunchEnd::Steps`].
+    pub steps: u64,
+    /// Whether loads of uninitialized shared or local memory are faults.
+    pub checks_uninitialized: bool,
+    /// Whether data races in shared memory are faults: two threads access a byte, at least one writes, and no barrier,
+    /// mbarrier or fence orders the accesses.
+    pub checks_races: bool,
+    /// The lanes of each warp that run threads; all by default.
+    pub active: LaneMask,
+    /// The only block to run, by its index; all blocks of the grid if it is `None`.
+    pub only_block: Option<[u32; 3]>,
+    /// Tensor Memory at the start of every block. The warp's number in it is added to each warp's number in the block.
+    /// If it is `None`, loads of Tensor Memory are skipped as unsupported.
+    pub tensor: Option<WarpTensorMemory>,
+}
+
+impl LaunchOptions {
+    /// Creates the options of `grid` blocks of `block` threads along x, y and z.
+    #[must_use]
+    pub fn new(grid: [u32; 3], block: [u32; 3]) -> Self {
+        Self {
+            grid,
+            block,
+            shared_bytes: 0,
+            heap_bytes: HEAP,
+            steps: STEPS,
+            checks_uninitialized: false,
+            checks_races: false,
+            active: LaneMask::ALL,
+            only_block: None,
+            tensor: None,
+        }
+    }
+
+    /// Returns the number of blocks to run: one with [`only_block`](Self::only_block), else all blocks of the grid.
+    #[must_use]
+    pub fn block_count(&self) -> u64 {
+        let all = || self.grid.iter().fold(1_u64, |all, size| all.saturating_mul((*size).into()));
+        if self.only_block.is_some() { 1 } else { all() }
+    }
+}
+
+/// How a launch has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaunchEnd {
+    /// All threads have ended.
+    Done,
+    /// A `trap` has ended it.
+    Trapped,
+    /// [`LaunchWatch::interrupt`] has ended it.
+    Interrupted,
+    /// It reached its limit on warp instructions.
+    Steps {
+        /// The last backward jump of the blocks on their way, which is probably an endless loop; without a jump, the last
+        /// instruction.
+        last: Site,
+        /// Whether it is a backward jump.
+        is_jump: bool,
+    },
+}
+
+/// The findings of a launch.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LaunchOutcome {
+    /// How it has ended.
+    pub end: LaunchEnd,
+    /// The instructions that were executed.
+    pub counts: LaunchCounts,
+    /// The first faults, in order of execution: at most 20 of each kind at each instruction and, after 10,000, only the
+    /// first one.
+    pub faults: Vec<MachineFault>,
+    /// How many faults of each kind each instruction has, in the order of the first ones.
+    pub fault_totals: Vec<FaultCount>,
+    /// The total number of faults.
+    pub fault_count: u64,
+    /// The unsupported instructions that were reached, and how many times a warp reached each.
+    pub skipped: BTreeMap<Site, u64>,
+    /// The first barrier that opened without lanes of a warp that arrived at it: they ended elsewhere.
+    pub partial_barrier: Option<Site>,
+    /// The unknown bytes of allocations that the launch has written, in the order of their addresses.
+    pub unknown: Vec<UnknownBytes<Origin>>,
+    /// The text that `printf` has printed, in order of execution; the first MiB of it.
+    pub printed: Vec<u8>,
+    /// The size of the whole text in bytes.
+    pub printed_bytes: u64,
+}
+
+/// A fault of a launch.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct MachineFault {
+    /// The kind.
+    pub kind: MachineFaultKind,
+    /// The instruction.
+    pub site: Site,
+    /// The block's index.
+    pub block: [u32; 3],
+    /// The thread's index in its block.
+    pub thread: [u32; 3],
+    /// The thread's lane, 0 to 31.
+    pub lane: u32,
+    /// The generic address of the access; 0 for other faults.
+    pub address: u64,
+    /// The allocation nearest to an out-of-bounds address; `None` for other faults.
+    pub nearest: Option<NearestAllocation>,
+    /// The known mistake that an out-of-bounds address looks like; `None` if there is none.
+    pub hint: Option<&'static str>,
+}
+
+/// The unknown bytes of an allocation after a launch. `C` is the reason, [`Origin`] or a text for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnknownBytes<C> {
+    /// The purpose of the allocation.
+    pub purpose: AllocationUse,
+    /// The address of its first byte.
+    pub base: u64,
+    /// The number of unknown bytes.
+    pub bytes: u64,
+    /// The offset of the first unknown byte in the allocation.
+    pub first: u64,
+    /// The reason why the first one is unknown.
+    pub cause: C,
+}
+
+impl<C> UnknownBytes<C> {
+    /// The same bytes with another form of the reason.
+    pub fn map<D>(self, cause: impl FnOnce(C) -> D) -> UnknownBytes<D> {
+        let Self { purpose, base, bytes, first, cause: of } = self;
+        UnknownBytes { purpose, base, bytes, first, cause: cause(of) }
+    }
+}
+
+/// Executes the grid of a launch. `memory` has all allocations that `code` names. `observer` gets each access. `watch`
+/// shows another thread how far the launch is, and can end it.
+pub fn run(
+    code: &Code,
+    options: &LaunchOptions,
+    memory: &mut DeviceMemory,
+    observer: Option<&mut dyn MemoryObserver>,
+    watch: Option<&LaunchWatch>,
+) -> LaunchOutcome {
+    let observer = observer.map(|observer| observer as &mut dyn MemoryObserver);
+    let mut engine = Engine::new(code, options, memory, observer, watch);
+    let ended = engine.run();
+    let end = match ended {
+        _ if engine.is_interrupted => LaunchEnd::Interrupted,
+        _ if engine.is_trapped => LaunchEnd::Trapped,
+        Ok(()) => LaunchEnd::Done,
+        Err(site) => LaunchEnd::Steps {
+            last: engine.last_loop.unwrap_or(site),
+            is_jump: engine.last_loop.is_some(),
+        },
+    };
+    let unknown = engine.memory.unknown_bytes().map(|unknown| UnknownBytes {
+        purpose: unknown.purpose.clone(),
+        base: unknown.base,
+        bytes: unknown.bytes,
+        first: unknown.first,
+        cause: engine.origins.get(unknown.origin),
+    });
+    LaunchOutcome {
+        end,
+        unknown: unknown.collect(),
+        faults: engine.faults.recorded.iter().map(|fault| described(fault, &engine)).collect(),
+        fault_totals: engine.faults.totals(),
+        fault_count: engine.faults.count,
+        counts: engine.counts,
+        skipped: engine.skipped,
+        partial_barrier: engine.partial_barrier,
+        printed: engine.printed,
+        printed_bytes: engine.printed_bytes,
+    }
+}
+
+/// A fault with its thread, and the allocation that it is near to.
+fn described(raw: &RawFault, engine: &Engine<'_>) -> MachineFault {
+    let RawFault { site, block, warp, lane, address, .. } = *raw;
+    let is_of_place = matches!(raw.kind, FaultKind::OutOfBounds | FaultKind::ReadOnly);
+    let nearest = if is_of_place { engine.nearest(address) } else { None };
+    let hint = nearest.as_ref().and_then(|nearest| engine.address_hint(address, nearest));
+    let thread = engine.shape.thread(warp, lane as usize);
+    MachineFault { kind: raw.kind.clone(), site, block, thread, lane, address, nearest, hint }
+}

@@ -1,0 +1,58 @@
+//! Executes grids of GPU threads without a GPU: all blocks, warps and lanes, with their registers, memory, barriers,
+//! atomic operations, matrices and Tensor Memory, and checks of what they do.
+//!
+//! The machine knows no instruction set. A front end decodes a program to [`Code`](code::Code): operations on rows of 32
+//! lanes, each with a [`Site`] that only the front end can turn into a line and a text. `warpload-ptx` is one for PTX.
+//! [`run`] then executes warp after warp, one row at a time. It never looks at the program again.
+//!
+//! A new lane operation is a row of the table in `lanes`.
+
+mod access;
+pub mod code;
+mod effects;
+mod engine;
+mod exchange;
+mod externals;
+mod fault;
+mod fill;
+#[doc(hidden)]
+pub mod float;
+#[doc(hidden)]
+pub mod integer;
+mod launch;
+mod log;
+pub mod matrix;
+mod mbarrier;
+mod memory;
+#[doc(hidden)]
+pub mod named;
+mod number;
+mod observer;
+mod printf;
+mod races;
+#[doc(hidden)]
+pub mod registers;
+mod stack;
+pub mod tensor;
+mod tensor_load;
+mod warp;
+
+pub use self::access::{AccessKind, LaneBytes};
+pub use self::code::Site;
+pub use self::externals::External;
+pub use self::fault::{
+    Assertion, FaultKind, MachineFaultKind, MbarrierFault, PrintfFault, StackLimit, TensorLoadFault,
+};
+pub use self::fill::{Fill, FillError};
+pub use self::float::Direction;
+pub use self::launch::{LaunchEnd, LaunchOptions, LaunchOutcome, MachineFault, UnknownBytes, run};
+pub use self::log::FaultCount;
+pub use self::memory::{
+    AllocationError, AllocationSide, AllocationUse, DeviceMemory, MAX_ALIGNMENT, NearestAllocation,
+    Protection, TooMuchMemory,
+};
+pub use self::named::ParseNameError;
+pub use self::number::NumberType;
+pub use self::observer::{LaunchCounts, LaunchWatch, MemoryAccess, MemoryObserver};
+pub use self::registers::{Origin, Registers};
+pub use self::tensor_load::WarpTensorMemory;

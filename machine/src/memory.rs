@@ -1,0 +1,1040 @@
+//! [`DeviceMemory`]: global memory that kernels can write. Also the shared memory of a block, and the local memory of a
+//! warp.
+//!
+//! [`Memory`](warpload::memory::Memory) is unsuitable, because its arenas are mapped and shared between threads for
+//! loads alone. Constants and kernel parameters are in global memory here, so that `cvta` of their addresses needs no
+//! further windows, which no documentation defines.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Range;
+
+use warpload::lane::LANES;
+use warpload::memory::{AddressMap, Memory};
+
+/// The gap between two allocations in bytes, so that an access past the end of one is a fault.
+const GAP: u64 = 4096;
+
+/// The lowest address of an allocation that the machine places.
+const FIRST: u64 = 0x8000_0000;
+
+/// The first address after the windows of generic addresses.
+const AFTER_WINDOWS: u64 = 0x1_0000_0000;
+
+/// The lowest address of the heap of `malloc`.
+const FIRST_OF_HEAP: u64 = 0x7000_0000_0000;
+
+/// The sizes on that heap are multiples of this many bytes.
+const HEAP_UNIT: u64 = 16;
+
+/// The most freed allocations of the heap that are remembered.
+const MAX_FREED: usize = 1 << 16;
+
+/// The alignment of allocations, as of `cudaMalloc`.
+const ALIGNMENT: u64 = 256;
+
+/// The strictest alignment of a variable that is honoured.
+pub const MAX_ALIGNMENT: u64 = ALIGNMENT;
+
+/// The limit on all allocations together, in bytes.
+const MAX_BYTES: u64 = 1 << 34;
+
+/// The limit on local memory of a thread in bytes, the same as CUDA's.
+pub const MAX_LOCAL: u64 = 512 << 10;
+
+/// A flag: the byte has no known value. The number of its [`Origin`](crate::registers::Origin) is in bits 2 to 7, where
+/// [`Origins::flags`](crate::registers::Origins::flags) puts it.
+pub(crate) const UNKNOWN: u8 = 1;
+
+/// A flag: no instruction has written the byte.
+pub(crate) const UNWRITTEN: u8 = 2;
+
+/// The number of the origin in a byte's flags; `None` if the byte is known.
+pub(crate) fn origin_number(flags: u8) -> Option<u8> {
+    (flags & UNKNOWN != 0).then_some(flags >> 2)
+}
+
+/// The union of two bytes' flags. The first unknown byte gives the origin.
+pub(crate) fn joined(first: u8, second: u8) -> u8 {
+    if first & UNKNOWN == 0 { first | second } else { first | second & UNWRITTEN }
+}
+
+/// The purpose of an allocation in a [`DeviceMemory`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AllocationUse {
+    /// The buffer of a kernel argument, counted from 0.
+    Argument(usize),
+    /// A variable of the module.
+    Variable(String),
+    /// The bytes of the kernel's parameters.
+    Parameters,
+    /// Memory placed by the caller, such as an image.
+    Image,
+    /// The shared memory of a block.
+    Shared,
+    /// The local memory of a thread.
+    Local,
+    /// Memory that a kernel has allocated with `malloc`.
+    Heap {
+        /// The size in bytes.
+        bytes: u64,
+    },
+}
+
+impl fmt::Display for AllocationUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Argument(number) => write!(f, "argument {number}"),
+            Self::Variable(name) => write!(f, "`{name}`"),
+            Self::Parameters => f.write_str("the parameters"),
+            Self::Image => f.write_str("the image"),
+            Self::Shared => f.write_str("shared memory"),
+            Self::Local => f.write_str("local memory"),
+            Self::Heap { bytes: 1 } => f.write_str("1 byte from `malloc`"),
+            Self::Heap { bytes } => write!(f, "{bytes} bytes from `malloc`"),
+        }
+    }
+}
+
+/// The allocation nearest to an out-of-bounds address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NearestAllocation {
+    /// The purpose of the allocation.
+    pub purpose: AllocationUse,
+    /// The position of the address relative to the allocation.
+    pub side: AllocationSide,
+    /// The distance in bytes: from the address to the allocation's beginning, or between the address and its end.
+    pub distance: u64,
+}
+
+/// The position of an address relative to an allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AllocationSide {
+    /// Before the beginning.
+    Before,
+    /// Inside, but the access extends beyond the end.
+    Inside,
+    /// At or after the end.
+    After,
+}
+
+/// Bytes, with flags for unknown and unwritten ones.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bytes {
+    pub(crate) values: Vec<u8>,
+    /// [`UNKNOWN`] and [`UNWRITTEN`] for each byte; empty if no byte has a flag, which is the fast path.
+    flags: Vec<u8>,
+    /// The parts of shared memory that were accessed since [`Self::renew`], a bit for each of at most 64 pages.
+    touched: u64,
+    /// The size of a page as a power of two.
+    page: u32,
+}
+
+impl Bytes {
+    pub(crate) fn new(values: Vec<u8>) -> Self {
+        Self { values, ..Self::default() }
+    }
+
+    /// Creates zeros with the flag [`UNWRITTEN`].
+    pub(crate) fn unwritten(bytes: usize) -> Self {
+        Self { values: vec![0; bytes], flags: vec![UNWRITTEN; bytes], ..Self::default() }
+    }
+
+    /// The number of bytes that a launch has left unknown, the offset of the first one, and the number of its origin;
+    /// `None` if there are none. Initial values without a value here, which have origin 0, do not count.
+    fn unknown_bytes(&self) -> Option<(u64, u64, u8)> {
+        let lost = |flags: u8| origin_number(flags).filter(|number| *number != 0);
+        let first = self.flags.iter().position(|flags| lost(*flags).is_some())?;
+        let number = self.flags.get(first).copied().and_then(lost)?;
+        let count = self.flags.iter().filter(|flags| lost(**flags).is_some()).count();
+        Some((count as u64, first as u64, number))
+    }
+
+    /// The union of the flags in a range, with the origin of the first unknown byte.
+    #[inline(always)]
+    pub(crate) fn flags(&self, range: Range<usize>) -> u8 {
+        if self.flags.is_empty() {
+            return 0;
+        }
+        let flags = self.flags.get(range).unwrap_or_default();
+        let all = flags.iter().fold(0, |all, flags| all | flags);
+        if all & UNKNOWN == 0 {
+            all
+        } else {
+            flags.iter().fold(0, |all, flags| joined(all, *flags))
+        }
+    }
+
+    /// The flags of each byte in a range; empty if no byte has flags.
+    pub(crate) fn each_flags(&self, range: Range<usize>) -> &[u8] {
+        self.flags.get(range).unwrap_or_default()
+    }
+
+    /// Replaces the flags of each byte in a range after a write.
+    pub(crate) fn mark_each(&mut self, range: Range<usize>, flags: &[u8]) {
+        if self.flags.is_empty() {
+            if flags.iter().all(|flags| *flags == 0) {
+                return;
+            }
+            self.flags = vec![0; self.values.len()];
+        }
+        self.touch(range.start, range.len());
+        for (marked, flags) in self.flags.get_mut(range).into_iter().flatten().zip(flags) {
+            *marked = *flags;
+        }
+    }
+
+    /// Whether there are no flags at all.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.flags.is_empty()
+    }
+
+    /// Replaces the flags of a range after a write.
+    #[inline(always)]
+    pub(crate) fn mark(&mut self, range: Range<usize>, flags: u8) {
+        if self.flags.is_empty() {
+            if flags == 0 {
+                return;
+            }
+            self.flags = vec![0; self.values.len()];
+        }
+        self.touch(range.start, range.len());
+        if let Some(marked) = self.flags.get_mut(range) {
+            marked.fill(flags);
+        }
+    }
+
+    /// Notes an access, for [`Self::renew`].
+    #[inline(always)]
+    fn touch(&mut self, start: usize, bytes: usize) {
+        let (first, last) = (start >> self.page, (start + bytes.saturating_sub(1)) >> self.page);
+        // Without pages, the shift is modulo 64, and the result is not used.
+        let bits = |number: usize| u64::MAX << (number & 63);
+        self.touched |= bits(first) & !(bits(last) << 1);
+    }
+
+    /// Replaces all bytes by zeros for another block. Returns the number of replaced bytes: only pages that were accessed
+    /// are, because a block may declare far more shared memory than it uses.
+    pub(crate) fn renew(&mut self, bytes: usize, is_unwritten: bool) -> usize {
+        let touched = std::mem::take(&mut self.touched);
+        if self.values.len() != bytes || is_unwritten && self.flags.len() != bytes {
+            self.reset(bytes, is_unwritten);
+            self.page = bytes.div_ceil(64).max(64).next_power_of_two().trailing_zeros();
+            return bytes;
+        }
+        let flag = if is_unwritten { UNWRITTEN } else { 0 };
+        let mut replaced = 0;
+        for number in (0..64).filter(|number| touched >> number & 1 != 0) {
+            let place = number << self.page..((number + 1) << self.page).min(bytes);
+            replaced += place.len();
+            if let Some(values) = self.values.get_mut(place.clone()) {
+                values.fill(0);
+            }
+            if let Some(flags) = self.flags.get_mut(place) {
+                flags.fill(flag);
+            }
+        }
+        if !is_unwritten {
+            self.flags.clear();
+        }
+        replaced
+    }
+
+    /// Copies a range of other bytes, with their flags. Both ranges exist.
+    fn copy_from(&mut self, other: &Self, from: Range<usize>, to: usize) {
+        let range = to..to + from.len();
+        self.values[range.clone()].copy_from_slice(&other.values[from.clone()]);
+        if other.flags.is_empty() {
+            self.mark(range, 0);
+        } else {
+            self.mark(0..0, UNKNOWN);
+            self.flags[range].copy_from_slice(&other.flags[from]);
+        }
+    }
+
+    /// Copies a range of bytes, with their flags, within these bytes. Both ranges exist.
+    pub(crate) fn copy_within(&mut self, from: Range<usize>, to: usize) {
+        self.values.copy_within(from.clone(), to);
+        if !self.flags.is_empty() {
+            self.flags.copy_within(from, to);
+        }
+    }
+
+    /// Replaces all bytes by zeros, and keeps the allocation.
+    pub(crate) fn reset(&mut self, bytes: usize, is_unwritten: bool) {
+        self.values.clear();
+        self.values.resize(bytes, 0);
+        self.flags.clear();
+        if is_unwritten {
+            self.flags.resize(bytes, UNWRITTEN);
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct DeviceAllocation {
+    pub(crate) base: u64,
+    pub(crate) bytes: Bytes,
+    pub(crate) purpose: AllocationUse,
+    /// Whether `free` has taken the bytes. The entry stays, without bytes, so that later accesses are known as such.
+    is_freed: bool,
+    pub(crate) protection: Protection,
+}
+
+/// Whether a kernel can write an allocation, and if not, why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protection {
+    /// It can.
+    Writable,
+    /// It has constants.
+    Constant,
+    /// It has the parameters of the kernel.
+    Parameters,
+}
+
+impl DeviceAllocation {
+    fn new(base: u64, bytes: Vec<u8>, purpose: AllocationUse) -> Self {
+        let protection = match purpose {
+            AllocationUse::Parameters => Protection::Parameters,
+            _ => Protection::Writable,
+        };
+        Self { base, bytes: Bytes::new(bytes), purpose, protection, is_freed: false }
+    }
+
+    fn end(&self) -> u64 {
+        self.base + self.bytes.values.len() as u64
+    }
+}
+
+/// An allocation with unknown bytes: how many, the offset of the first one, and the number of its origin.
+pub(crate) struct UnknownAllocation<'a> {
+    pub(crate) purpose: &'a AllocationUse,
+    pub(crate) base: u64,
+    pub(crate) bytes: u64,
+    pub(crate) first: u64,
+    pub(crate) origin: u8,
+}
+
+/// Global memory: allocations with at least 4 KiB of unallocated addresses between them.
+#[derive(Clone, Debug, Default)]
+pub struct DeviceMemory {
+    /// Sorted by base.
+    allocations: Vec<DeviceAllocation>,
+    /// The lowest address that the next placement tries.
+    next: u64,
+    total: u64,
+    /// The addresses of the module's variables in the last launch, by name.
+    variables: HashMap<String, u64>,
+    heap: Heap,
+}
+
+/// The state of the heap of `malloc`. Its allocations are among the others, at addresses that are never used again.
+#[derive(Clone, Copy, Debug, Default)]
+struct Heap {
+    /// The lowest address that the next allocation tries.
+    next: u64,
+    /// The bytes that are allocated, in whole units.
+    used: u64,
+    /// The entries of freed memory.
+    freed: usize,
+}
+
+/// The reason why memory cannot be freed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FreeError {
+    Twice,
+    NotAllocated,
+}
+
+/// A launch needs more memory than it may have, or than there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TooMuchMemory {
+    /// All allocations together would exceed the limit.
+    #[error("{bytes} bytes: a launch has at most {} GiB of memory", MAX_BYTES >> 30)]
+    Limit {
+        /// The size of the allocation that does not fit.
+        bytes: u64,
+    },
+    /// The system has no such memory for this process.
+    #[error("{bytes} bytes cannot be allocated: this process has too little memory")]
+    System {
+        /// The size of the allocation.
+        bytes: u64,
+    },
+}
+
+/// Creates zeros without an abort if they cannot be allocated.
+pub(crate) fn try_zeros(bytes: u64) -> Result<Vec<u8>, TooMuchMemory> {
+    let failed = TooMuchMemory::System { bytes };
+    let size = usize::try_from(bytes).map_err(|_| failed)?;
+    // Asked first, because only `vec!` gets pages of zeros that cost nothing until they are written, but it aborts.
+    let mut room = Vec::<u8>::new();
+    room.try_reserve_exact(size).map_err(|_| failed)?;
+    drop(std::hint::black_box(room));
+    Ok(vec![0; size])
+}
+
+/// The reason why memory cannot be allocated at an address.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AllocationError {
+    /// All allocations together exceed the limit.
+    #[error(transparent)]
+    TooMuch(#[from] TooMuchMemory),
+    /// Another allocation has some of the same addresses.
+    #[error("{purpose} at {base:#x} overlaps {other}")]
+    Overlap {
+        /// The address of the first byte.
+        base: u64,
+        /// The purpose of the allocation.
+        purpose: AllocationUse,
+        /// The purpose of the other allocation.
+        other: AllocationUse,
+    },
+    /// Generic addresses cannot reach the bytes, because they are in the window of shared or local memory, or beyond
+    /// 2^64.
+    #[error("{purpose} at {base:#x} is not all in global memory")]
+    OutsideGlobal {
+        /// The address of the first byte.
+        base: u64,
+        /// The purpose of the allocation.
+        purpose: AllocationUse,
+    },
+}
+
+impl DeviceMemory {
+    /// Creates a memory without allocations.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Creates a memory with the global memory of an image. The image's shared memory, local memory and constant banks
+    /// are not used.
+    ///
+    /// # Errors
+    /// Returns [`AllocationError`] if the image has more than 16 GiB, or memory inside the default windows.
+    pub fn of_image(image: &Memory) -> Result<Self, AllocationError> {
+        let mut memory = Self::new();
+        for allocation in image.allocations() {
+            let bytes = image.allocation_bytes(allocation);
+            memory.check_room(bytes.len() as u64)?;
+            memory.allocate_at(allocation.base, bytes.to_vec(), AllocationUse::Image)?;
+        }
+        Ok(memory)
+    }
+
+    /// Allocates initialized bytes. Returns the address of the first one, a multiple of 256.
+    ///
+    /// # Errors
+    /// Returns [`TooMuchMemory`] if all allocations together have more than 16 GiB.
+    pub fn allocate(
+        &mut self,
+        bytes: Vec<u8>,
+        purpose: AllocationUse,
+    ) -> Result<u64, TooMuchMemory> {
+        let size = bytes.len() as u64;
+        self.check_room(size)?;
+        self.total += size;
+        let base = self.free(self.next, size).ok_or(TooMuchMemory::Limit { bytes: size })?;
+        self.next = base + size + GAP;
+        let at = self.allocations.partition_point(|known| known.base < base);
+        self.allocations.insert(at, DeviceAllocation::new(base, bytes, purpose));
+        Ok(base)
+    }
+
+    /// The lowest address from `next` on with `size` free bytes and a gap on either side; `None` if there is none.
+    fn free(&self, next: u64, size: u64) -> Option<u64> {
+        let windows = AddressMap::default();
+        let first_window = windows.shared().base.min(windows.local().base);
+        // Ends, because each step skips an allocation or the windows.
+        let mut base = next.max(FIRST);
+        let mut at = self.allocations.partition_point(|known| known.base < base);
+        if let Some(before) = at.checked_sub(1).and_then(|before| self.allocations.get(before)) {
+            base = base.max(before.end().checked_add(GAP)?);
+        }
+        loop {
+            base = base.checked_next_multiple_of(ALIGNMENT)?;
+            let end = base.checked_add(size)?.checked_add(GAP)?;
+            if base < AFTER_WINDOWS && end > first_window {
+                base = AFTER_WINDOWS + GAP;
+                continue;
+            }
+            match self.allocations.get(at).filter(|known| known.base < end) {
+                Some(known) => base = base.max(known.end().checked_add(GAP)?),
+                None => return Some(base),
+            }
+            at += 1;
+        }
+    }
+
+    /// Allocates zeros on the heap of `malloc`. `None` if more than `limit` bytes would be allocated.
+    pub(crate) fn allocate_on_heap(
+        &mut self,
+        bytes: u64,
+        limit: u64,
+        is_unwritten: bool,
+    ) -> Option<u64> {
+        let units = bytes.max(1).checked_next_multiple_of(HEAP_UNIT)?;
+        let used = self.heap.used.checked_add(units).filter(|used| *used <= limit)?;
+        self.check_room(bytes).ok()?;
+        let size = usize::try_from(bytes).ok()?;
+        let base = self.free(self.heap.next.max(FIRST_OF_HEAP), bytes)?;
+        let purpose = AllocationUse::Heap { bytes };
+        let mut allocation = DeviceAllocation::new(base, vec![0; size], purpose);
+        if is_unwritten {
+            allocation.bytes.mark(0..size, UNWRITTEN);
+        }
+        self.total += bytes;
+        (self.heap.next, self.heap.used) = (base + bytes + GAP, used);
+        let at = self.allocations.partition_point(|known| known.base < base);
+        self.allocations.insert(at, allocation);
+        Some(base)
+    }
+
+    /// Frees memory of the heap of `malloc`.
+    pub(crate) fn free_on_heap(&mut self, base: u64) -> Result<(), FreeError> {
+        let at = self.allocations.binary_search_by_key(&base, |known| known.base);
+        let known = at.ok().and_then(|at| self.allocations.get_mut(at));
+        let known = known.ok_or(FreeError::NotAllocated)?;
+        let AllocationUse::Heap { bytes } = known.purpose else {
+            return Err(FreeError::NotAllocated);
+        };
+        if known.is_freed {
+            return Err(FreeError::Twice);
+        }
+        (known.bytes, known.is_freed) = (Bytes::default(), true);
+        self.total -= bytes;
+        self.heap.used -= bytes.max(1).next_multiple_of(HEAP_UNIT);
+        self.heap.freed += 1;
+        if self.heap.freed > MAX_FREED {
+            // The older half is forgotten: accesses there become ones outside all allocations.
+            let mut left = MAX_FREED / 2;
+            self.allocations.retain(|known| {
+                let is_forgotten = known.is_freed && left > 0;
+                left -= usize::from(is_forgotten);
+                !is_forgotten
+            });
+            self.heap.freed -= MAX_FREED / 2;
+        }
+        Ok(())
+    }
+
+    /// The size of the freed memory that contained an address; `None` if it is not such an address.
+    pub(crate) fn freed_around(&self, address: u64) -> Option<u64> {
+        let at = self.allocations.partition_point(|known| known.base <= address).checked_sub(1)?;
+        let known = self.allocations.get(at).filter(|known| known.is_freed)?;
+        match known.purpose {
+            AllocationUse::Heap { bytes } if address - known.base < bytes => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// Allocates initialized bytes at an address, without a gap around them.
+    ///
+    /// # Errors
+    /// Returns [`AllocationError`] if another allocation overlaps, generic addresses cannot reach the bytes, or all
+    /// allocations together have more than 16 GiB.
+    pub fn allocate_at(
+        &mut self,
+        base: u64,
+        bytes: Vec<u8>,
+        purpose: AllocationUse,
+    ) -> Result<(), AllocationError> {
+        let size = bytes.len() as u64;
+        self.check_room(size)?;
+        let windows = AddressMap::default();
+        let end = base.checked_add(size);
+        let is_apart = |end: u64| {
+            let windows = [windows.shared(), windows.local()];
+            windows.iter().all(|window| end <= window.base || window.base + window.size <= base)
+        };
+        let Some(end) = end.filter(|end| is_apart(*end)) else {
+            return Err(AllocationError::OutsideGlobal { base, purpose });
+        };
+        let at = self.allocations.partition_point(|known| known.end() <= base);
+        if let Some(other) = self.allocations.get(at).filter(|other| other.base < end) {
+            return Err(AllocationError::Overlap { base, purpose, other: other.purpose.clone() });
+        }
+        self.total += size;
+        self.allocations.insert(at, DeviceAllocation::new(base, bytes, purpose));
+        Ok(())
+    }
+
+    /// Creates zeros for [`Self::allocate`], after checking that they would fit.
+    ///
+    /// # Errors
+    /// Returns [`TooMuchMemory`] if all allocations together have more than 16 GiB, or the system has too little memory.
+    pub fn zeros(&self, bytes: u64) -> Result<Vec<u8>, TooMuchMemory> {
+        self.check_room(bytes)?;
+        try_zeros(bytes)
+    }
+
+    /// Checks whether that many more bytes can be allocated.
+    pub(crate) fn check_room(&self, bytes: u64) -> Result<(), TooMuchMemory> {
+        let all = self.total.checked_add(bytes);
+        all.filter(|all| *all <= MAX_BYTES).map(|_| ()).ok_or(TooMuchMemory::Limit { bytes })
+    }
+
+    /// Returns the bytes of the allocation that begins at an address; `None` if there is none.
+    #[must_use]
+    pub fn bytes(&self, base: u64) -> Option<&[u8]> {
+        let at = self.allocations.binary_search_by_key(&base, |known| known.base).ok()?;
+        self.allocations.get(at).map(|known| &known.bytes.values[..])
+    }
+
+    /// Returns whether the bytes of an allocation are all known.
+    #[must_use]
+    pub fn is_known(&self, base: u64) -> bool {
+        let at = self.allocations.binary_search_by_key(&base, |known| known.base);
+        let known = at.ok().and_then(|at| self.allocations.get(at));
+        known.is_none_or(|known| known.bytes.flags.iter().all(|flags| flags & UNKNOWN == 0))
+    }
+
+    /// Returns the number of unknown bytes in a part of an allocation, and the offset of the first one in the part; `None` if
+    /// all are known.
+    #[must_use]
+    pub fn unknown_in(&self, base: u64, part: Range<usize>) -> Option<(u64, u64)> {
+        let at = self.allocations.binary_search_by_key(&base, |known| known.base).ok()?;
+        let flags = self.allocations.get(at)?.bytes.flags.get(part)?;
+        let first = flags.iter().position(|flags| flags & UNKNOWN != 0)?;
+        let count = flags.iter().filter(|flags| **flags & UNKNOWN != 0).count();
+        Some((count as u64, first as u64))
+    }
+
+    /// Returns the address of a `.global` or `.const` variable of the module in the last launch, for [`Self::bytes`];
+    /// `None` if that module has no such variable.
+    #[must_use]
+    pub fn variable(&self, name: &str) -> Option<u64> {
+        self.variables.get(name).copied()
+    }
+
+    /// The addresses of all allocations with a protection. Neighbours are one range, together with the gap between them.
+    pub fn protected(&self, protection: Protection) -> Vec<Range<u64>> {
+        let groups = self.allocations.chunk_by(|a, b| a.protection == b.protection);
+        let known = groups.filter_map(|group| match group {
+            [first, ..] if first.protection == protection => {
+                Some(first.base..group.last().map_or(first.base, DeviceAllocation::end))
+            }
+            _ => None,
+        });
+        known.collect()
+    }
+
+    /// Forgets the names of the variables of an earlier launch, perhaps of another module. Their bytes stay.
+    pub fn forget_variables(&mut self) {
+        self.variables.clear();
+    }
+
+    pub fn name_variable(&mut self, name: &str, base: u64) {
+        self.variables.insert(name.to_owned(), base);
+    }
+
+    /// The allocations with unknown bytes, in the order of their addresses.
+    pub(crate) fn unknown_bytes(&self) -> impl Iterator<Item = UnknownAllocation<'_>> {
+        self.allocations.iter().filter_map(|known| {
+            let (bytes, first, origin) = known.bytes.unknown_bytes()?;
+            Some(UnknownAllocation {
+                purpose: &known.purpose,
+                base: known.base,
+                bytes,
+                first,
+                origin,
+            })
+        })
+    }
+
+    /// Marks all bytes as unknown that kernels can write.
+    pub(crate) fn forget_all(&mut self, flags: u8) {
+        for known in &mut self.allocations {
+            if known.protection == Protection::Writable {
+                known.bytes.mark(0..known.bytes.values.len(), flags);
+            }
+        }
+    }
+
+    /// Writes known bytes from an offset in the allocation at `base` on. Bytes beyond its end are dropped.
+    pub fn write(&mut self, base: u64, offset: usize, bytes: &[u8]) {
+        let Some(allocation) = self.allocation_mut(base) else { return };
+        let room = allocation.bytes.values.len().saturating_sub(offset);
+        let bytes = bytes.get(..room).unwrap_or(bytes);
+        let place = offset..offset.saturating_add(bytes.len());
+        if let Some(to) = allocation.bytes.values.get_mut(place.clone()) {
+            to.copy_from_slice(bytes);
+            allocation.bytes.mark(place, 0);
+        }
+    }
+
+    /// Makes bytes of the allocation at `base` unknown, because their initial value is.
+    pub fn make_unknown(&mut self, base: u64, part: Range<usize>) {
+        if let Some(allocation) = self.allocation_mut(base) {
+            allocation.bytes.mark(part, UNKNOWN);
+        }
+    }
+
+    /// Sets whether kernels can write the allocation at `base`.
+    pub fn protect(&mut self, base: u64, protection: Protection) {
+        if let Some(allocation) = self.allocation_mut(base) {
+            allocation.protection = protection;
+        }
+    }
+
+    fn allocation_mut(&mut self, base: u64) -> Option<&mut DeviceAllocation> {
+        let at = self.allocations.binary_search_by_key(&base, |known| known.base).ok()?;
+        self.allocations.get_mut(at)
+    }
+
+    /// The allocation that contains an address.
+    pub(crate) fn allocation_around(&mut self, address: u64) -> Option<&mut DeviceAllocation> {
+        let at = self.find(address, usize::MAX)?;
+        self.allocations.get_mut(at)
+    }
+
+    /// The index of the allocation that contains an address. `hint` is tried first, because successive accesses usually
+    /// go to the same allocation.
+    #[inline(always)]
+    fn find(&self, address: u64, hint: usize) -> Option<usize> {
+        let is_inside = |known: &DeviceAllocation| {
+            address.wrapping_sub(known.base) < known.bytes.values.len() as u64
+        };
+        if self.allocations.get(hint).is_some_and(is_inside) {
+            return Some(hint);
+        }
+        let at = self.allocations.partition_point(|known| known.base <= address).checked_sub(1)?;
+        is_inside(self.allocations.get(at)?).then_some(at)
+    }
+
+    /// The allocation nearest to an address. The parameters are it only just past their end: no pointer of a program leads
+    /// to them.
+    pub(crate) fn nearest(&self, address: u64) -> Option<NearestAllocation> {
+        let kept = self.allocations.iter().filter(|known| !known.is_freed);
+        let distances = kept.map(|known| {
+            // Modulo 2^64, because a negative offset may lead below 0.
+            let (before, after) =
+                (known.base.wrapping_sub(address), address.wrapping_sub(known.end()));
+            let (side, distance) = if (known.base..known.end()).contains(&address) {
+                (AllocationSide::Inside, known.end() - address)
+            } else if before < after {
+                (AllocationSide::Before, before)
+            } else {
+                (AllocationSide::After, after)
+            };
+            (known, side, distance)
+        });
+        let distances = distances.filter(|(known, side, distance)| {
+            known.purpose != AllocationUse::Parameters
+                || match side {
+                    AllocationSide::Before => false,
+                    AllocationSide::Inside => true,
+                    AllocationSide::After => *distance < GAP,
+                }
+        });
+        let (known, side, distance) =
+            distances.min_by_key(
+                |(_, side, distance)| {
+                    if *side == AllocationSide::Inside { 0 } else { *distance }
+                },
+            )?;
+        Some(NearestAllocation { purpose: known.purpose.clone(), side, distance })
+    }
+}
+
+/// The local memory of a warp. Each of the 32 lanes has the same number of bytes, one lane after the other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LocalMemory {
+    pub(crate) bytes: Bytes,
+    /// The number of bytes for each lane.
+    stride: u64,
+}
+
+impl LocalMemory {
+    /// Clears the memory for another warp.
+    pub(crate) fn reset(&mut self, is_unwritten: bool) {
+        self.bytes.reset((self.stride * 32) as usize, is_unwritten);
+    }
+
+    /// The bytes of all lanes if each has room for `bytes`. `None` beyond [`MAX_LOCAL`].
+    pub(crate) fn bytes_for(bytes: u64) -> Option<u64> {
+        (bytes <= MAX_LOCAL).then(|| if bytes == 0 { 0 } else { 32 * Self::stride_for(bytes) })
+    }
+
+    fn stride_for(bytes: u64) -> u64 {
+        bytes.next_power_of_two().max(256)
+    }
+
+    /// The bytes of all lanes.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        32 * self.stride
+    }
+
+    /// Makes room for `bytes` in each lane, at most [`MAX_LOCAL`].
+    pub(crate) fn reserve(&mut self, bytes: u64, is_unwritten: bool) {
+        if bytes <= self.stride {
+            return;
+        }
+        let stride = Self::stride_for(bytes.min(MAX_LOCAL));
+        let mut grown = match is_unwritten {
+            true => Bytes::unwritten((stride * 32) as usize),
+            false => Bytes::new(vec![0; (stride * 32) as usize]),
+        };
+        for lane in 0..32 {
+            let (from, to) = ((lane * self.stride) as usize, (lane * stride) as usize);
+            let size = self.stride as usize;
+            grown.copy_from(&self.bytes, from..from + size, to);
+        }
+        (self.bytes, self.stride) = (grown, stride);
+    }
+
+    pub(crate) fn place(&self, lane: usize, offset: u64) -> usize {
+        (lane as u64 * self.stride + offset) as usize
+    }
+}
+
+/// The address space of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressedSpace {
+    Generic,
+    /// Global memory, including constants and kernel parameters.
+    Global,
+    Shared,
+    Local,
+}
+
+/// The location of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// The index of an allocation, and the offset in it.
+    Global(usize, usize),
+    Shared(usize),
+    Local(usize),
+}
+
+/// The reason why an access fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Missing {
+    Misaligned,
+    Outside,
+    /// Only of writes: the bytes are constants or kernel parameters.
+    ReadOnly,
+}
+
+/// The memories that a warp can access.
+#[derive(Debug)]
+pub(crate) struct Memories<'a> {
+    pub(crate) global: &'a mut DeviceMemory,
+    pub(crate) shared: &'a mut Bytes,
+    pub(crate) local: &'a mut LocalMemory,
+    pub(crate) map: AddressMap,
+    /// The bytes of local memory in use. Accesses beyond it are out of bounds, even if memory is reserved there.
+    pub(crate) local_size: u64,
+    /// The same for each lane, if lanes have allocated different sizes.
+    pub(crate) local_ends: Option<&'a [u64; LANES]>,
+    /// The allocation of the last access, tried first for the next one.
+    pub(crate) hint: &'a mut usize,
+}
+
+impl Memories<'_> {
+    /// Finds the location of a lane's access. `size` is a power of two.
+    #[inline(always)]
+    pub(crate) fn find(
+        &mut self,
+        space: AddressedSpace,
+        address: u64,
+        size: u32,
+        lane: usize,
+    ) -> Result<Found, Missing> {
+        if address & u64::from(size - 1) != 0 {
+            return Err(Missing::Misaligned);
+        }
+        let (space, address) = match space {
+            AddressedSpace::Generic => {
+                let (shared, local) = (self.map.shared(), self.map.local());
+                if address.wrapping_sub(shared.base) < shared.size {
+                    (AddressedSpace::Shared, address - shared.base)
+                } else if address.wrapping_sub(local.base) < local.size {
+                    (AddressedSpace::Local, address - local.base)
+                } else {
+                    (AddressedSpace::Global, address)
+                }
+            }
+            space => (space, address),
+        };
+        let end = address.checked_add(u64::from(size)).ok_or(Missing::Outside)?;
+        match space {
+            AddressedSpace::Shared => {
+                if end > self.shared.values.len() as u64 {
+                    return Err(Missing::Outside);
+                }
+                self.shared.touch(address as usize, size as usize);
+                Ok(Found::Shared(address as usize))
+            }
+            AddressedSpace::Local => {
+                let is_inside = end <= self.local_end(lane);
+                let place = || Found::Local(self.local.place(lane, address));
+                is_inside.then(place).ok_or(Missing::Outside)
+            }
+            AddressedSpace::Global | AddressedSpace::Generic => {
+                let at = self.global.find(address, *self.hint).ok_or(Missing::Outside)?;
+                *self.hint = at;
+                let known = &self.global.allocations[at];
+                let is_inside = end <= known.end();
+                let place = Found::Global(at, (address - known.base) as usize);
+                is_inside.then_some(place).ok_or(Missing::Outside)
+            }
+        }
+    }
+
+    /// [`Self::find`] for a write, which constants and kernel parameters do not allow.
+    #[inline(always)]
+    pub(crate) fn find_written(
+        &mut self,
+        space: AddressedSpace,
+        address: u64,
+        size: u32,
+        lane: usize,
+    ) -> Result<Found, Missing> {
+        let found = self.find(space, address, size, lane)?;
+        if self.is_writable(found) { Ok(found) } else { Err(Missing::ReadOnly) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_writable(&self, found: Found) -> bool {
+        match found {
+            Found::Global(at, _) => self.global.allocations[at].protection == Protection::Writable,
+            Found::Shared(_) | Found::Local(_) => true,
+        }
+    }
+
+    /// Finds the offsets of all lanes in the memory of the first one. `None` if a lane faults or accesses another
+    /// memory, or the memory has flags.
+    #[inline(always)]
+    pub(crate) fn find_all(
+        &mut self,
+        space: AddressedSpace,
+        addresses: &[u64; LANES],
+        size: u32,
+        exec: u32,
+        offsets: &mut [u64; LANES],
+    ) -> Option<Found> {
+        let first = exec.trailing_zeros() as usize;
+        let found = self.find(space, *addresses.get(first)?, size, first).ok()?;
+        let (region, offset) = match found {
+            Found::Local(_) => return None,
+            _ => self.at(found),
+        };
+        let base = addresses[first].wrapping_sub(offset as u64);
+        let last = (region.values.len() as u64).checked_sub(size.into())?;
+        if !region.is_plain() {
+            return None;
+        }
+        let wrong = warpload::simd::vectorized!(place_all(offsets, addresses, base, last, size));
+        if let Found::Shared(_) = found {
+            // The access of a lane does not cross pages, because it is aligned.
+            let page = self.shared.page;
+            let touched =
+                offsets.iter().fold(0, |all, offset| all | 1_u64 << (offset >> page & 63));
+            self.shared.touched |= touched;
+        }
+        (wrong & exec == 0).then_some(found)
+    }
+
+    #[inline(always)]
+    fn local_end(&self, lane: usize) -> u64 {
+        self.local_ends.map_or(self.local_size, |ends| ends[lane])
+    }
+
+    /// The end of the bytes that a location belongs to: its allocation, shared memory, or the lane's local memory in use.
+    pub(crate) fn end(&self, found: Found, lane: usize) -> usize {
+        match found {
+            Found::Global(at, _) => self.global.allocations[at].bytes.values.len(),
+            Found::Shared(_) => self.shared.values.len(),
+            Found::Local(_) => self.local.place(lane, self.local_end(lane)),
+        }
+    }
+
+    /// The bytes of the memory at a location, and the offset in them.
+    #[inline(always)]
+    pub(crate) fn at(&self, found: Found) -> (&Bytes, usize) {
+        match found {
+            Found::Global(at, offset) => (&self.global.allocations[at].bytes, offset),
+            Found::Shared(offset) => (self.shared, offset),
+            Found::Local(offset) => (&self.local.bytes, offset),
+        }
+    }
+
+    /// [`Self::at`] for writing.
+    #[inline(always)]
+    pub(crate) fn at_mut(&mut self, found: Found) -> (&mut Bytes, usize) {
+        match found {
+            Found::Global(at, offset) => (&mut self.global.allocations[at].bytes, offset),
+            Found::Shared(offset) => (self.shared, offset),
+            Found::Local(offset) => (&mut self.local.bytes, offset),
+        }
+    }
+}
+
+/// Computes the offset of each lane from `base`. The result is a mask of lanes beyond `last`, or misaligned.
+#[inline(always)]
+fn place_all(
+    offsets: &mut [u64; LANES],
+    addresses: &[u64; LANES],
+    base: u64,
+    last: u64,
+    size: u32,
+) -> u32 {
+    let mut bits = [0; LANES];
+    for lane in 0..LANES {
+        let offset = addresses[lane].wrapping_sub(base);
+        let is_misaligned = addresses[lane] & u64::from(size - 1) != 0;
+        bits[lane] = u32::from((offset > last) | is_misaligned) << lane;
+        // In bounds for every lane, because vectorized code also reads for lanes that are masked off.
+        offsets[lane] = if offset > last { 0 } else { offset };
+    }
+    bits.iter().fold(0, |all, bit| all | bit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bytes, UNKNOWN, UNWRITTEN};
+
+    /// A block of 1 MiB of shared memory.
+    const DECLARED: usize = 1 << 20;
+
+    #[test]
+    fn blocks_replace_what_they_used() {
+        for is_unwritten in [false, true] {
+            let mut shared = Bytes::default();
+            assert_eq!(shared.renew(DECLARED, is_unwritten), DECLARED);
+            // Nothing is touched, then a word at the end, then some bytes across two pages.
+            assert_eq!(shared.renew(DECLARED, is_unwritten), 0);
+            shared.touch(DECLARED - 4, 4);
+            shared.values[DECLARED - 4..].fill(7);
+            shared.mark(DECLARED - 4..DECLARED, 0);
+            assert_eq!(shared.renew(DECLARED, is_unwritten), DECLARED / 64);
+            shared.values[16380..16388].fill(7);
+            shared.mark(16380..16388, UNKNOWN);
+            assert_eq!(shared.renew(DECLARED, is_unwritten), 2 * DECLARED / 64);
+            assert!(shared.values.iter().all(|byte| *byte == 0));
+            let flags = if is_unwritten { UNWRITTEN } else { 0 };
+            assert!((0..DECLARED).all(|at| shared.flags(at..at + 1) == flags));
+        }
+    }
+
+    #[test]
+    fn small_memory_has_small_pages() {
+        for bytes in [0, 1, 63, 64, 100, 4096, 4097, 49152] {
+            let mut shared = Bytes::default();
+            shared.renew(bytes, false);
+            if let Some(last) = bytes.checked_sub(1) {
+                shared.touch(last, 1);
+                shared.values[last] = 1;
+            }
+            assert!(shared.renew(bytes, false) <= bytes.div_ceil(64).next_power_of_two().max(64));
+            assert!(shared.values.iter().all(|byte| *byte == 0), "{bytes}");
+        }
+    }
+}

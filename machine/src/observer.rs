@@ -1,0 +1,139 @@
+//! [`MemoryObserver`]: gets each access to memory while a launch runs. [`LaunchWatch`]: its progress, for another thread.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use crate::access::{AccessKind, LaneBytes};
+use crate::code::Site;
+use warpload::lane::{LANES, LaneMask};
+use warpload::memory::AddressSpace;
+use warpload::text::plural;
+
+/// Shows another thread how far a launch is, and lets it end the launch.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct LaunchWatch {
+    /// Ends the launch soon after it becomes true. Shared, because what ends a launch often ends other work, too.
+    pub interrupt: Arc<AtomicBool>,
+    /// The blocks that have ended.
+    pub blocks: AtomicU64,
+    /// The warp instructions that were executed.
+    pub warp_instructions: AtomicU64,
+}
+
+impl LaunchWatch {
+    /// Creates a watch for one launch.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+/// The numbers of blocks, warps and instructions of a launch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct LaunchCounts {
+    /// Blocks.
+    pub blocks: u64,
+    /// Warps.
+    pub warps: u64,
+    /// Instructions, counted once for all lanes of a warp that execute them together.
+    pub warp_instructions: u64,
+    /// Instructions, counted once for each lane.
+    pub thread_instructions: u64,
+    /// Loads among the warp instructions, including loads of parameters.
+    pub loads: u64,
+    /// Stores among the warp instructions.
+    pub stores: u64,
+    /// Atomic operations and reductions among the warp instructions.
+    pub atomics: u64,
+}
+
+/// `4 blocks, 1 warp: 641 warp instructions, among them 192 loads, 32 stores and 0 atomic operations`.
+impl fmt::Display for LaunchCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}, {}: {}, among them {}, {} and {}",
+            plural(self.blocks, "block"),
+            plural(self.warps, "warp"),
+            plural(self.warp_instructions, "warp instruction"),
+            plural(self.loads, "load"),
+            plural(self.stores, "store"),
+            plural(self.atomics, "atomic operation"),
+        )
+    }
+}
+
+/// A memory instruction executed by a warp.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct MemoryAccess<'a> {
+    /// The instruction: in PTX, the statement's number.
+    pub site: Site,
+    /// The kind of access: load, store, atomic operation or copy.
+    pub kind: AccessKind,
+    /// The address space of the addresses. Constants and kernel parameters are in global memory.
+    pub space: AddressSpace,
+    /// The size of each lane's access in bytes.
+    pub bytes: u32,
+    /// The block's index.
+    pub block: [u32; 3],
+    /// The warp's number in its block.
+    pub warp: u32,
+    /// The lanes that executed the access without a fault.
+    pub executing: LaneMask,
+    /// Each lane's address; meaningless for lanes that are not in `executing`.
+    pub addresses: &'a [u64; LANES],
+    /// The bytes that each lane loaded or stored. For an atomic operation, the old bytes in memory.
+    pub values: &'a LaneBytes,
+    /// The lanes with unknown bytes, which are zeros or old bytes in `values`. Only for observers that need values.
+    pub unknown: LaneMask,
+}
+
+/// Observes the memory instructions of a launch, in order of execution.
+pub trait MemoryObserver {
+    /// Called after each memory instruction of a warp. `cp.async` makes two accesses of [`AccessKind::Copy`]: first to
+    /// global memory, then to shared memory.
+    fn access(&mut self, access: &MemoryAccess<'_>);
+
+    /// Called with the text of each call of `printf`, a thread at a time.
+    fn printed(&mut self, text: &[u8]) {
+        let _ = text;
+    }
+
+    /// Whether the observer reads [`MemoryAccess::values`]. They are zero otherwise, because collecting the bytes of
+    /// each lane costs more than the access itself.
+    fn needs_values(&self) -> bool {
+        true
+    }
+}
+
+/// Two observers of a launch. The second is optional, so that a counter needs no trace beside it.
+impl<A: MemoryObserver, B: MemoryObserver> MemoryObserver for (A, Option<B>) {
+    fn access(&mut self, access: &MemoryAccess<'_>) {
+        self.0.access(access);
+        if let Some(second) = &mut self.1 {
+            second.access(access);
+        }
+    }
+
+    fn printed(&mut self, text: &[u8]) {
+        self.0.printed(text);
+        if let Some(second) = &mut self.1 {
+            second.printed(text);
+        }
+    }
+
+    fn needs_values(&self) -> bool {
+        self.0.needs_values() || self.1.as_ref().is_some_and(B::needs_values)
+    }
+}
+
+impl<F: FnMut(&MemoryAccess<'_>)> MemoryObserver for F {
+    fn access(&mut self, access: &MemoryAccess<'_>) {
+        self(access);
+    }
+}

@@ -1,0 +1,797 @@
+//! [`Kernel`]: an entry function. [`KernelLaunch`]: the grid, the parameters and the options to run it with.
+
+use std::collections::HashMap;
+
+use super::compile::{
+    Surroundings, Windows, compile, function_address, shared_by, shared_variables,
+};
+use super::report::{
+    FaultTotal, KernelFault, KernelFaultKind, KernelResult, SkippedInstruction, UnknownCause,
+};
+use super::written::{Place, Shown, shortened};
+use crate::meaning::Register;
+use crate::module::{
+    Array, Declaration, DeclarationId, Function, FunctionId, FunctionKind, LaunchBounds, Linkage,
+    Module, ScopeId, StatementId, initial_bytes, variable_bytes,
+};
+use crate::run::{LaunchValueError, elements};
+use crate::syntax::{LineIndex, Span, StateSpace};
+use warpload::lane::LANES;
+use warpload::memory::AddressMap;
+use warpload_machine::code::{AddressedSpace, Slot};
+use warpload_machine::{
+    AllocationError, AllocationUse, DeviceMemory, FaultCount, LaunchEnd, LaunchOptions,
+    LaunchOutcome, LaunchWatch, MAX_ALIGNMENT, MachineFault, MemoryObserver, Origin, Protection,
+    Site, TooMuchMemory, run,
+};
+
+/// The most shared memory of a block, in bytes. More than any GPU has.
+const MAX_SHARED: u64 = 1 << 20;
+
+/// An entry function of a module.
+#[derive(Clone, Copy, Debug)]
+pub struct Kernel<'m> {
+    module: &'m Module<'m>,
+    id: FunctionId,
+    function: &'m Function,
+}
+
+/// The grid, the parameters and the options of a launch.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct KernelLaunch {
+    /// The sizes, the limits and the checks.
+    pub options: LaunchOptions,
+    /// The bytes of each parameter in order, little-endian.
+    pub parameters: Vec<Vec<u8>>,
+    /// Addresses of variables, in global or shared memory. The machine places all others.
+    pub places: Vec<(DeclarationId, u64)>,
+    /// Bytes of `.global` and `.const` variables of the module, as `cudaMemcpyToSymbol` writes them: they replace the
+    /// first bytes of the initial value. [`Kernel::variable`] finds a variable.
+    pub variables: Vec<(DeclarationId, Vec<u8>)>,
+    /// Values that replace the results of instructions that write these registers, lane 0 first.
+    pub registers: Vec<RegisterLanes>,
+}
+
+impl KernelLaunch {
+    /// Creates a launch of `grid` blocks of `block` threads along x, y and z, without parameters.
+    #[must_use]
+    pub fn new(grid: [u32; 3], block: [u32; 3]) -> Self {
+        Self {
+            options: LaunchOptions::new(grid, block),
+            parameters: Vec::new(),
+            places: Vec::new(),
+            variables: Vec::new(),
+            registers: Vec::new(),
+        }
+    }
+
+    /// Adds the next parameter as bytes, little-endian.
+    #[must_use]
+    pub fn parameter(mut self, bytes: &[u8]) -> Self {
+        self.parameters.push(bytes.to_vec());
+        self
+    }
+
+    /// Sets the first bytes of a variable of the module.
+    #[must_use]
+    pub fn variable(mut self, id: DeclarationId, bytes: &[u8]) -> Self {
+        self.variables.push((id, bytes.to_vec()));
+        self
+    }
+
+    /// Sets the dynamic shared memory of a block in bytes.
+    #[must_use]
+    pub fn shared_bytes(mut self, bytes: u64) -> Self {
+        self.options.shared_bytes = bytes;
+        self
+    }
+}
+
+/// The product of sizes along x, y and z.
+fn product(sizes: [u32; 3]) -> u64 {
+    sizes.iter().fold(1, |all, size| all.saturating_mul((*size).into()))
+}
+
+/// A register and its value in each lane, lane 0 first. A predicate is 0 or 1.
+pub type RegisterLanes = (Register, Box<[u128; LANES]>);
+
+/// The reason why a kernel cannot be launched, or did not end.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KernelError {
+    /// The module has no kernel with this name.
+    #[error("no kernel `{name}`; the module has {}", kernels.join(", "))]
+    NoKernel {
+        /// The name.
+        name: String,
+        /// The kernels of the module.
+        kernels: Vec<String>,
+    },
+    /// The module has several kernels, and no name was given.
+    #[error("several kernels; expected the name of one: {}", kernels.join(", "))]
+    SeveralKernels {
+        /// Their names.
+        kernels: Vec<String>,
+    },
+    /// The launch has more or fewer parameters than the kernel.
+    #[error("the kernel has {expected} parameters, {given} are given")]
+    ParameterCount {
+        /// The parameters of the kernel.
+        expected: usize,
+        /// The parameters of the launch.
+        given: usize,
+    },
+    /// A parameter has the wrong size.
+    #[error("parameter {number} has {expected} bytes, {given} are given")]
+    ParameterSize {
+        /// Its number, counted from 0.
+        number: usize,
+        /// The size of its type in bytes.
+        expected: u64,
+        /// The size in the launch in bytes.
+        given: usize,
+    },
+    /// The module has no `.global` or `.const` variable with this name.
+    #[error("no variable `{name}`; the module has {}", listed(variables))]
+    NoVariable {
+        /// The name.
+        name: String,
+        /// The module's `.global` and `.const` variables.
+        variables: Vec<String>,
+    },
+    /// A value has more bytes than its variable.
+    #[error("`{name}` has {expected} bytes, {given} are given")]
+    VariableSize {
+        /// The variable.
+        name: String,
+        /// Its size in bytes.
+        expected: u64,
+        /// The size of the value in bytes.
+        given: usize,
+    },
+    /// A block has no threads, or more than a GPU supports.
+    #[error("a block of {x} x {y} x {z} threads: 1 to 1024 are possible", x = .0[0], y = .0[1], z = .0[2])]
+    BlockSize([u32; 3]),
+    /// A block has other sizes than the kernel requires.
+    #[error(
+        "a block of {gx} x {gy} x {gz} threads: `.reqntid` in line {line} requires {x} x {y} x {z}",
+        gx = given[0], gy = given[1], gz = given[2], x = required[0], y = required[1], z = required[2]
+    )]
+    RequiredBlock {
+        /// The line of the directive.
+        line: u32,
+        /// The sizes of the directive.
+        required: [u32; 3],
+        /// The sizes of the launch.
+        given: [u32; 3],
+    },
+    /// A block has more threads than the kernel permits.
+    #[error("a block of {given} threads: `.maxntid` in line {line} permits {max}")]
+    MaxBlock {
+        /// The line of the directive.
+        line: u32,
+        /// The product of the directive's sizes.
+        max: u64,
+        /// The threads of a block of the launch.
+        given: u64,
+    },
+    /// The grid cannot be divided into the clusters that the kernel requires.
+    #[error(
+        "a grid of {gx} x {gy} x {gz} blocks is no multiple of the clusters of {x} x {y} x {z} that line {line} requires",
+        gx = given[0], gy = given[1], gz = given[2], x = required[0], y = required[1], z = required[2]
+    )]
+    GridOfClusters {
+        /// The line of the directive.
+        line: u32,
+        /// The sizes of a cluster.
+        required: [u32; 3],
+        /// The grid of the launch.
+        given: [u32; 3],
+    },
+    /// The kernel needs clusters of several blocks, or an instruction names its cluster. Each block would run alone,
+    /// and read its own memory in place of its neighbour's.
+    #[error("line {line}: `{text}` needs a cluster, and launches with clusters are not executed")]
+    Cluster {
+        /// The line of the directive or of the instruction.
+        line: u32,
+        /// Its text.
+        text: String,
+    },
+    /// The grid has no blocks.
+    #[error("a grid of {x} x {y} x {z} blocks", x = .0[0], y = .0[1], z = .0[2])]
+    GridSize([u32; 3]),
+    /// The only block to run is not in the grid.
+    #[error(
+        "no block ({}, {}, {}): the grid has {} x {} x {}",
+        block[0], block[1], block[2], grid[0], grid[1], grid[2]
+    )]
+    NoBlock {
+        /// The block's index.
+        block: [u32; 3],
+        /// The grid.
+        grid: [u32; 3],
+    },
+    /// A block has more shared memory than any GPU.
+    #[error("{0} bytes of shared memory: a block has at most {MAX_SHARED}")]
+    SharedSize(u64),
+    /// Buffers and variables exceed the memory limit.
+    #[error(transparent)]
+    Memory(#[from] TooMuchMemory),
+    /// A variable's address is invalid.
+    #[error(transparent)]
+    Place(#[from] AllocationError),
+    /// Another thread has ended the launch.
+    #[error("the launch was interrupted")]
+    Interrupted,
+    /// The launch reached its limit on warp instructions.
+    #[error(
+        "line {line}: {steps} warp instructions were executed{}, and the launch has not ended; {} `{text}`",
+        of_blocks(.result.counts.blocks, *.blocks),
+        if *.is_jump { "its last jump back is" } else { "it is at" }
+    )]
+    Steps {
+        /// The limit.
+        steps: u64,
+        /// The blocks of the grid.
+        blocks: u64,
+        /// The line of the last backward jump in the last block, which is probably an endless loop; without a jump, of the
+        /// last instruction.
+        line: u32,
+        /// The text of the jump or the instruction.
+        text: String,
+        /// Whether `text` is a backward jump.
+        is_jump: bool,
+        /// The results so far.
+        result: Box<KernelResult>,
+    },
+}
+
+/// Names for a message.
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+/// The number of blocks that a launch has begun; an empty text if it has only one.
+fn of_blocks(begun: u64, all: u64) -> String {
+    if all > 1 { format!(" in {begun} of {all} blocks") } else { String::new() }
+}
+
+impl<'m> Kernel<'m> {
+    /// Returns the kernel with this name.
+    ///
+    /// # Errors
+    /// Returns [`KernelError::NoKernel`] if the module has no entry function with this name and a body.
+    pub fn named(module: &'m Module<'m>, name: &str) -> Result<Self, KernelError> {
+        let is_kernel =
+            |function: &Function| function.kind == FunctionKind::Entry && function.body.is_some();
+        let id = module.function_id_of(name);
+        let found = id.and_then(|id| Some((id, module.functions().get(id.index())?)));
+        if let Some((id, function)) = found.filter(|(_, function)| is_kernel(function)) {
+            return Ok(Self { module, id, function });
+        }
+        let kernels = module.functions().iter().filter(|function| is_kernel(function));
+        let kernels = kernels.map(|function| module.text(function.name).to_owned()).collect();
+        Err(KernelError::NoKernel { name: name.to_owned(), kernels })
+    }
+
+    /// Returns the kernel with this name, or the module's only kernel if there is no name.
+    ///
+    /// # Errors
+    /// Returns [`KernelError`] if there is no such kernel, or several without a name to choose one.
+    pub fn chosen(module: &'m Module<'m>, name: Option<&str>) -> Result<Self, KernelError> {
+        let is_kernel =
+            |function: &&Function| function.kind == FunctionKind::Entry && function.body.is_some();
+        let mut kernels = module.functions().iter().filter(is_kernel);
+        let names = || kernels.clone().map(|kernel| module.text(kernel.name).to_owned()).collect();
+        match (name, kernels.clone().count()) {
+            (Some(name), _) => Self::named(module, name),
+            (None, 2..) => Err(KernelError::SeveralKernels { kernels: names() }),
+            (None, _) => {
+                let name = kernels.next().map_or("", |kernel| module.text(kernel.name));
+                Self::named(module, name)
+            }
+        }
+    }
+
+    /// Converts the value of a parameter to bytes. `text` is a constant expression of PTX.
+    ///
+    /// # Errors
+    /// Returns [`LaunchValueError`] if the text is not a value of the parameter's type, or there is no such parameter.
+    pub fn parameter_value(&self, number: usize, text: &str) -> Result<Vec<u8>, LaunchValueError> {
+        let place = self.function.parameters.start + number;
+        let found = Some(place).filter(|place| self.function.parameters.contains(place));
+        let declared = found.and_then(|place| self.module.declaration(DeclarationId(place as u32)));
+        let declared = declared.ok_or_else(|| LaunchValueError::NoVariable {
+            name: format!("parameter {number}"),
+            function: self.module.text(self.function.name).to_owned(),
+        })?;
+        elements(text, declared)
+    }
+
+    /// Returns the `.global` or `.const` variable of the module with this name: a `__device__` or `__constant__` variable
+    /// of CUDA, by its mangled name.
+    ///
+    /// ```
+    /// use warpload_ptx::launch::{DeviceMemory, Kernel, KernelLaunch};
+    ///
+    /// let module = warpload_ptx::read(".version 8.0\n.target sm_80\n.address_size 64
+    ///     .const .u32 factor; .global .u32 result;
+    ///     .visible .entry k() {
+    ///         .reg .b32 %r<3>;
+    ///         ld.const.u32 %r1, [factor]; mul.lo.u32 %r2, %r1, 3; st.global.u32 [result], %r2;
+    ///         ret;
+    ///     }")?;
+    /// let kernel = Kernel::named(&module, "k")?;
+    /// let factor = kernel.variable("factor")?;
+    /// let bytes = kernel.variable_value(factor, "14")?;
+    /// let launch = KernelLaunch::new([1; 3], [1; 3]).variable(factor, &bytes);
+    /// let mut memory = DeviceMemory::new();
+    /// kernel.run(&launch, &mut memory, None)?;
+    /// let result = memory.variable("result").and_then(|base| memory.bytes(base));
+    /// assert_eq!(result, Some(&42_u32.to_le_bytes()[..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`KernelError::NoVariable`] if the module defines no such variable.
+    pub fn variable(&self, name: &str) -> Result<DeclarationId, KernelError> {
+        let module = self.module;
+        let named = |(_, declared): &(_, &Declaration)| module.text(declared.name) == name;
+        let found = self.variables().find(named).map(|(id, _)| id);
+        found.ok_or_else(|| self.no_variable(name))
+    }
+
+    /// Returns the variables of the module that are in memory during a launch and that a host program can name.
+    pub fn variables(&self) -> impl Iterator<Item = (DeclarationId, &'m Declaration)> {
+        shared_variables(self.module).filter(|(_, declared)| is_named_by_host(declared))
+    }
+
+    /// Returns the size of a variable in bytes; 0 if the module has no such declaration.
+    #[must_use]
+    pub fn variable_bytes(&self, id: DeclarationId) -> u64 {
+        let declared = self.module.declaration(id);
+        declared.map_or(0, |declared| variable_bytes(self.module, declared))
+    }
+
+    fn no_variable(&self, name: &str) -> KernelError {
+        let names = self.variables().map(|(_, known)| self.module.text(known.name).to_owned());
+        KernelError::NoVariable { name: name.to_owned(), variables: names.collect() }
+    }
+
+    /// Converts the value of a variable to bytes. `text` is a constant expression of PTX, or several for the elements of
+    /// an array, separated by commas.
+    ///
+    /// # Errors
+    /// Returns [`LaunchValueError`] if the text is not a value of the variable's type.
+    pub fn variable_value(
+        &self,
+        id: DeclarationId,
+        text: &str,
+    ) -> Result<Vec<u8>, LaunchValueError> {
+        let declared = self.module.declaration(id);
+        let declared = declared.ok_or_else(|| LaunchValueError::NoVariable {
+            name: format!("number {}", id.index()),
+            function: self.module.text(self.function.name).to_owned(),
+        })?;
+        elements(text, declared)
+    }
+
+    /// Returns the module.
+    #[must_use]
+    pub fn module(&self) -> &'m Module<'m> {
+        self.module
+    }
+
+    /// Returns the kernel's function.
+    #[must_use]
+    pub fn function(&self) -> &'m Function {
+        self.function
+    }
+
+    /// Returns the size of each parameter in bytes, in order.
+    #[must_use]
+    pub fn parameter_bytes(&self) -> Vec<u64> {
+        let all = self.function.parameters.clone();
+        let declared = all.filter_map(|place| self.module.declaration(DeclarationId(place as u32)));
+        declared.map(|declared| variable_bytes(self.module, declared)).collect()
+    }
+
+    /// Executes the kernel. `memory` has the buffers; the variables of the module are added to it.
+    ///
+    /// # Errors
+    /// Returns [`KernelError`] if the launch does not suit the kernel, or does not end. The memory then has all stores
+    /// up to the error.
+    pub fn run(
+        &self,
+        launch: &KernelLaunch,
+        memory: &mut DeviceMemory,
+        observer: Option<&mut dyn MemoryObserver>,
+    ) -> Result<KernelResult, KernelError> {
+        self.run_watched(launch, memory, observer, None)
+    }
+
+    /// Executes the kernel like [`Self::run`], while another thread watches, and can end it.
+    ///
+    /// # Errors
+    /// Returns [`KernelError`] like [`Self::run`], and [`KernelError::Interrupted`] soon after the watch's `interrupt` is
+    /// set.
+    pub fn run_watched(
+        &self,
+        launch: &KernelLaunch,
+        memory: &mut DeviceMemory,
+        observer: Option<&mut dyn MemoryObserver>,
+        watch: Option<&LaunchWatch>,
+    ) -> Result<KernelResult, KernelError> {
+        self.check(launch)?;
+        let (surroundings, shared) = self.place(launch, memory)?;
+        let mut compiled = compile(self.module, self.id, &surroundings);
+        (compiled.code.shared_bytes, compiled.code.shared_unit) = (shared, self.shared_unit());
+        if let Some(statement) = compiled.of_cluster {
+            let (line, text) = self.written(statement, &LineIndex::new(self.module.source()));
+            return Err(KernelError::Cluster { line, text });
+        }
+        let outcome = run(&compiled.code, &launch.options, memory, observer, watch);
+        let end = outcome.end;
+        let result = self.result(outcome, &compiled.registers, launch);
+        let (last, is_jump) = match end {
+            LaunchEnd::Interrupted => return Err(KernelError::Interrupted),
+            LaunchEnd::Steps { last, is_jump } => (last, is_jump),
+            LaunchEnd::Done | LaunchEnd::Trapped => return Ok(result),
+        };
+        let lines = LineIndex::new(self.module.source());
+        let (line, text) = self.written(StatementId(last.0), &lines);
+        let (steps, blocks) = (launch.options.steps, launch.options.block_count());
+        let text = shortened(&text).into_owned();
+        Err(KernelError::Steps { steps, blocks, line, text, is_jump, result: Box::new(result) })
+    }
+
+    /// The findings of a launch, with lines and texts.
+    fn result(
+        &self,
+        outcome: LaunchOutcome,
+        registers: &[HashMap<Slot, Register>],
+        launch: &KernelLaunch,
+    ) -> KernelResult {
+        let lines = LineIndex::new(self.module.source());
+        let skipped = outcome.skipped.iter().map(|(site, count)| {
+            let statement = StatementId(site.0);
+            let (line, text) = self.written(statement, &lines);
+            let text = shortened(&text).into_owned();
+            SkippedInstruction { statement, line, text, count: *count }
+        });
+        let skipped = skipped.collect();
+        let mut shown = Shown::new(self.module, registers);
+        let faults: Vec<KernelFault> =
+            outcome.faults.into_iter().map(|fault| self.fault(fault, &mut shown)).collect();
+        let total = |total: FaultCount| {
+            let first = faults.get(total.first)?;
+            let statement = first.statement;
+            let found = self.module.statements().get(statement.index());
+            Some(FaultTotal {
+                kind: first.kind.name(),
+                statement,
+                pc: found.map_or(0, |found| found.span.start),
+                text: shown.text(statement),
+                first: total.first,
+                count: total.count,
+            })
+        };
+        let fault_totals = outcome.fault_totals.into_iter().filter_map(total).collect();
+        let unknown = outcome.unknown.into_iter();
+        let unknown =
+            unknown.map(|unknown| unknown.map(|origin| cause(origin, &mut shown))).collect();
+        let barrier = outcome.partial_barrier;
+        KernelResult {
+            counts: outcome.counts,
+            printed: outcome.printed,
+            printed_bytes: outcome.printed_bytes,
+            unknown,
+            fault_totals,
+            fault_count: outcome.fault_count,
+            skipped,
+            faults,
+            has_ended: matches!(outcome.end, LaunchEnd::Done | LaunchEnd::Trapped),
+            checks_races: launch.options.checks_races,
+            checks_uninitialized: launch.options.checks_uninitialized,
+            partial_barrier: barrier.map(|site| self.written(StatementId(site.0), &lines).0),
+        }
+    }
+
+    /// The unit in which the target allocates shared memory, in bytes. [PTX ISA, "%total_smem_size"]
+    fn shared_unit(&self) -> u64 {
+        match self.module.target.sm {
+            30..80 => 256,
+            _ => 128,
+        }
+    }
+
+    fn check(&self, launch: &KernelLaunch) -> Result<(), KernelError> {
+        let LaunchOptions { grid, block: sizes, only_block, .. } = launch.options;
+        let threads = sizes.iter().try_fold(1_u32, |all, size| all.checked_mul(*size));
+        if !threads.is_some_and(|threads| (1..=1024).contains(&threads)) {
+            return Err(KernelError::BlockSize(sizes));
+        }
+        if grid.contains(&0) {
+            return Err(KernelError::GridSize(grid));
+        }
+        if let Some(block) = only_block
+            && block.iter().zip(grid).any(|(index, size)| *index >= size)
+        {
+            return Err(KernelError::NoBlock { block, grid });
+        }
+        self.check_bounds(launch)?;
+        let sizes = self.parameter_bytes();
+        let (expected, given) = (sizes.len(), launch.parameters.len());
+        if expected != given {
+            return Err(KernelError::ParameterCount { expected, given });
+        }
+        for (number, (expected, bytes)) in sizes.into_iter().zip(&launch.parameters).enumerate() {
+            let given = bytes.len();
+            if expected != given as u64 {
+                return Err(KernelError::ParameterSize { number, expected, given });
+            }
+        }
+        for (id, bytes) in &launch.variables {
+            let declared = self.module.declaration(*id).filter(|known| is_named_by_host(known));
+            let declared = declared.ok_or_else(|| {
+                let known = self.module.declaration(*id);
+                self.no_variable(known.map_or("", |known| self.module.text(known.name)))
+            })?;
+            let (expected, given) = (variable_bytes(self.module, declared), bytes.len());
+            if given as u64 > expected {
+                let name = self.module.text(declared.name).to_owned();
+                return Err(KernelError::VariableSize { name, expected, given });
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the sizes of a launch against the directives of the kernel.
+    fn check_bounds(&self, launch: &KernelLaunch) -> Result<(), KernelError> {
+        let LaunchBounds { required_block, max_block, required_cluster, explicit_cluster, .. } =
+            self.function.bounds;
+        let line = |place: Span| LineIndex::new(self.module.source()).position(place.start).line;
+        let cluster = |place: Span| {
+            let text = self.module.text(place).split_whitespace().collect::<Vec<_>>().join(" ");
+            KernelError::Cluster { line: line(place), text }
+        };
+        if let Some((required, place)) = required_block.filter(|of| of.0 != launch.options.block) {
+            let (line, given) = (line(place), launch.options.block);
+            return Err(KernelError::RequiredBlock { line, required, given });
+        }
+        if let Some((sizes, place)) = max_block {
+            let (max, given) = (product(sizes), product(launch.options.block));
+            if given > max {
+                return Err(KernelError::MaxBlock { line: line(place), max, given });
+            }
+        }
+        match (required_cluster, explicit_cluster) {
+            (Some((required, place)), _) if product(required) != 1 => {
+                let given = launch.options.grid;
+                let divides =
+                    required.iter().zip(given).all(|(size, of)| of.checked_rem(*size) == Some(0));
+                Err(match divides {
+                    true => cluster(place),
+                    false => KernelError::GridOfClusters { line: line(place), required, given },
+                })
+            }
+            (None, Some(place)) => Err(cluster(place)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Places the module's variables and the parameters in memory. Also returns the size of shared memory.
+    fn place(
+        &self,
+        launch: &KernelLaunch,
+        memory: &mut DeviceMemory,
+    ) -> Result<(Surroundings, u64), KernelError> {
+        let module = self.module;
+        let mut variables = HashMap::new();
+        let (mut shared, mut dynamic) = (0_u64, Vec::new());
+        let mut filled = Vec::new();
+        let placed = |id: DeclarationId| {
+            let place = launch.places.iter().find(|(known, _)| *known == id);
+            place.map(|(_, address)| *address)
+        };
+        let used = shared_by(module, self.id);
+        let is_used = |id: DeclarationId| used.contains(&id) || placed(id).is_some();
+        for (id, declared) in shared_variables(module) {
+            if declared.space != StateSpace::Shared || !is_used(id) {
+                continue;
+            }
+            let bytes = variable_bytes(module, declared);
+            if declared.linkage == Linkage::Extern && declared.array == Array::Unknown {
+                dynamic.push((id, declared.alignment().min(MAX_ALIGNMENT)));
+                continue;
+            }
+            let free = shared.next_multiple_of(declared.alignment().min(MAX_ALIGNMENT));
+            let offset = placed(id).unwrap_or(free);
+            variables.insert(id, (AddressedSpace::Shared, offset));
+            shared = shared.max(offset.saturating_add(bytes));
+            if shared > MAX_SHARED {
+                return Err(KernelError::SharedSize(shared));
+            }
+        }
+        // Constants first, so that they are neighbours, and one range of addresses has all of them.
+        let in_memory = |space: StateSpace| {
+            let all = shared_variables(module).filter(move |(_, known)| known.space == space);
+            all.filter(|(_, known)| known.linkage != Linkage::Extern)
+        };
+        for (id, declared) in in_memory(StateSpace::Const).chain(in_memory(StateSpace::Global)) {
+            let bytes = variable_bytes(module, declared);
+            let name = AllocationUse::Variable(shortened(module.text(declared.name)).into_owned());
+            // Checks the size, because it comes from the module's text.
+            let zeros = memory.zeros(bytes)?;
+            let base = match placed(id) {
+                Some(base) => memory.allocate_at(base, zeros, name).map(|()| base)?,
+                None => memory.allocate(zeros, name)?,
+            };
+            variables.insert(id, (AddressedSpace::Global, base));
+            filled.push((id, base, bytes));
+        }
+        let alignment = dynamic.iter().map(|known| known.1).max().unwrap_or(1);
+        let first = shared.next_multiple_of(alignment);
+        variables.extend(dynamic.iter().map(|known| (known.0, (AddressedSpace::Shared, first))));
+        let shared = first.saturating_add(launch.options.shared_bytes);
+        if shared > MAX_SHARED {
+            return Err(KernelError::SharedSize(shared));
+        }
+        self.place_parameters(launch, memory, &mut variables)?;
+        memory.forget_variables();
+        for (id, base, bytes) in filled {
+            self.initialize(id, base, bytes, &variables, memory);
+            let Some(declared) = module.declaration(id) else { continue };
+            if is_named_by_host(declared) {
+                memory.name_variable(module.text(declared.name), base);
+            }
+            if declared.space == StateSpace::Const {
+                memory.protect(base, Protection::Constant);
+            }
+        }
+        for (id, bytes) in &launch.variables {
+            if let Some((_, base)) = variables.get(id) {
+                memory.write(*base, 0, bytes);
+            }
+        }
+        let overrides = launch.registers.iter().cloned().collect();
+        let map = AddressMap::default();
+        let constants = memory.protected(Protection::Constant);
+        let parameters = memory.protected(Protection::Parameters);
+        let windows = Windows { map, constants, parameters };
+        Ok((Surroundings { variables, windows, overrides }, first))
+    }
+
+    fn place_parameters(
+        &self,
+        launch: &KernelLaunch,
+        memory: &mut DeviceMemory,
+        variables: &mut HashMap<DeclarationId, (AddressedSpace, u64)>,
+    ) -> Result<(), KernelError> {
+        let mut bytes = Vec::new();
+        let mut places = Vec::new();
+        for (place, given) in self.function.parameters.clone().zip(&launch.parameters) {
+            let id = DeclarationId(place as u32);
+            let Some(declared) = self.module.declaration(id) else { continue };
+            let alignment = declared.alignment().min(MAX_ALIGNMENT);
+            let offset = (bytes.len() as u64).next_multiple_of(alignment);
+            bytes.resize(offset as usize, 0);
+            bytes.extend_from_slice(given);
+            places.push((id, offset));
+        }
+        let base = memory.allocate(bytes, AllocationUse::Parameters)?;
+        let places = places.into_iter().map(|(id, at)| (id, (AddressedSpace::Global, base + at)));
+        variables.extend(places);
+        Ok(())
+    }
+
+    /// Writes the initial value of a variable to its memory.
+    fn initialize(
+        &self,
+        id: DeclarationId,
+        base: u64,
+        bytes: u64,
+        variables: &HashMap<DeclarationId, (AddressedSpace, u64)>,
+        memory: &mut DeviceMemory,
+    ) {
+        let module = self.module;
+        let Some(declared) = module.declaration(id) else { return };
+        let map = AddressMap::default();
+        let address = |id: DeclarationId, is_generic: bool| {
+            let (space, address) = *variables.get(&id)?;
+            let is_shared = space == AddressedSpace::Shared;
+            Some(if is_shared && is_generic { map.shared().base + address } else { address })
+        };
+        let initial = initial_bytes(module, declared, bytes, &address);
+        memory.write(base, 0, &initial.bytes);
+        for (unknown, span) in initial.unknown {
+            let range = unknown.start as usize..unknown.end as usize;
+            // `initial_bytes` only knows the addresses of variables, so function names are unknown to it.
+            let word = module.text(span).trim_start_matches("generic").trim();
+            match module.function_id_of(word) {
+                Some(function) if range.len() <= 8 => {
+                    let address = function_address(function).to_le_bytes();
+                    memory.write(base, range.start, &address[..range.len()]);
+                }
+                _ => memory.make_unknown(base, range),
+            }
+        }
+    }
+
+    /// The line and the text of a statement.
+    fn written(&self, statement: StatementId, lines: &LineIndex) -> (u32, String) {
+        let found = self.module.statements().get(statement.index());
+        let text = found.map(|found| self.module.statement(found.span, lines));
+        text.map_or((0, String::new()), |text| (text.line, text.text))
+    }
+
+    fn fault(&self, raw: MachineFault, shown: &mut Shown<'_>) -> KernelFault {
+        let statement = StatementId(raw.site.0);
+        let line = |shown: &mut Shown<'_>, other: Site| shown.place(StatementId(other.0)).line;
+        let kind = raw.kind.map(shown, line, |shown, origin| cause(origin, shown));
+        let nearest_name = match raw.nearest.as_ref().map(|nearest| &nearest.purpose) {
+            Some(AllocationUse::Argument(number)) => shown.parameter(self.function, *number),
+            _ => None,
+        };
+        let Place { line, column } = shown.place(statement);
+        let location = self.module.location(statement);
+        let inlined = self.module.inlined_location(statement);
+        KernelFault {
+            kind,
+            statement,
+            line,
+            column,
+            function: shown.function(statement),
+            source_file: location.and_then(|location| shown.file(location)),
+            source_line: location.map(|location| location.line),
+            inlined_from: inlined.map(|inlined| (shown.file(inlined), inlined.line)),
+            block: raw.block,
+            thread: raw.thread,
+            lane: raw.lane,
+            address: raw.address,
+            nearest: raw.nearest,
+            nearest_name,
+            hint: raw.hint,
+        }
+    }
+}
+
+/// The text of an origin.
+fn cause(origin: Origin, shown: &mut Shown<'_>) -> UnknownCause {
+    let mut written = |site: Site| {
+        let id = StatementId(site.0);
+        (shown.place(id).line, shown.text(id))
+    };
+    match origin {
+        Origin::NotExecuted(site) => {
+            let (line, text) = written(site);
+            UnknownCause::NotExecuted { line, text }
+        }
+        Origin::Undefined(site) => {
+            let (line, text) = written(site);
+            UnknownCause::Undefined { line, text }
+        }
+        Origin::Discarded(site) => {
+            let (line, text) = written(site);
+            UnknownCause::Discarded { line, text }
+        }
+        Origin::AbsentLane(site) => {
+            let (line, text) = written(site);
+            UnknownCause::AbsentLane { line, text }
+        }
+        Origin::NeverWritten { function, slot } => {
+            let register = shown.register(function as usize, slot);
+            UnknownCause::NeverWritten { register }
+        }
+        Origin::InitialValue => UnknownCause::InitialValue,
+        Origin::Several => UnknownCause::Several,
+    }
+}
+
+/// Whether a host program can name a variable: it is in global or constant memory, and belongs to the whole module.
+fn is_named_by_host(declared: &Declaration) -> bool {
+    matches!(declared.space, StateSpace::Global | StateSpace::Const)
+        && declared.linkage != Linkage::Extern
+        && declared.scope == ScopeId::MODULE
+}

@@ -1,0 +1,158 @@
+//! [`Written`]: how statements are shown in reports: their places, texts and sources.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::meaning::Register;
+use crate::module::{DeclarationId, Function, Module, SourceLocation, StatementId, StatementKind};
+use crate::syntax::{LineIndex, Position};
+use warpload_machine::code::Slot;
+
+/// The most bytes of a name or a text in a report. Names in a module can have megabytes, and a launch can report
+/// thousands of them; compilers write no instruction that is as long.
+pub(super) const MAX_SHOWN: usize = 4096;
+
+/// A text in a report. An ellipsis replaces the end of a long one.
+pub(super) fn shortened(text: &str) -> Cow<'_, str> {
+    if text.len() <= MAX_SHOWN {
+        return text.into();
+    }
+    let end = (0..=MAX_SHOWN).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}…", &text[..end]).into()
+}
+
+/// The statements of a module as reports show them.
+#[derive(Debug)]
+pub(super) struct Written<'m> {
+    module: &'m Module<'m>,
+    lines: LineIndex,
+    /// The lines in which several instructions begin. Found when a place is asked for, which most launches do not.
+    crowded: OnceCell<HashSet<u32>>,
+}
+
+/// The place of a statement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The line, from 1.
+    pub(super) line: u32,
+    /// The column, from 1; `None` if no other instruction begins in the line.
+    pub(super) column: Option<u32>,
+}
+
+impl<'m> Written<'m> {
+    pub(super) fn new(module: &'m Module<'m>) -> Self {
+        Self { module, lines: LineIndex::new(module.source()), crowded: OnceCell::new() }
+    }
+
+    fn crowded(&self) -> HashSet<u32> {
+        let (mut crowded, mut last) = (HashSet::new(), 0);
+        for statement in self.module.statements() {
+            if matches!(statement.kind, StatementKind::Instruction(_)) {
+                let line = self.lines.position(statement.span.start).line;
+                if line == last {
+                    crowded.insert(line);
+                }
+                last = line;
+            }
+        }
+        crowded
+    }
+
+    /// The place of a statement; line 0 for one of another module.
+    pub(super) fn place(&self, id: StatementId) -> Place {
+        let Some(statement) = self.module.statements().get(id.index()) else {
+            return Place::default();
+        };
+        let Position { line, column } = self.lines.position(statement.span.start);
+        Place {
+            line,
+            column: self.crowded.get_or_init(|| self.crowded()).contains(&line).then_some(column),
+        }
+    }
+
+    /// The text of a statement.
+    pub(super) fn text(&self, id: StatementId) -> String {
+        let found = self.module.statements().get(id.index());
+        let Some(statement) = found else { return String::new() };
+        let text = self.module.statement(statement.span, &self.lines).text;
+        shortened(&text).into_owned()
+    }
+
+    /// The name of a source file.
+    pub(super) fn file(&self, location: SourceLocation) -> Option<Arc<str>> {
+        self.module.file_name(location.file).map(|name| Arc::from(&*shortened(&name)))
+    }
+}
+
+/// [`Written`], with its texts remembered, so that many faults share them.
+#[derive(Debug)]
+pub(super) struct Shown<'m> {
+    written: Written<'m>,
+    /// The registers of each function by their first row.
+    named: &'m [HashMap<Slot, Register>],
+    texts: HashMap<StatementId, Arc<str>>,
+    registers: HashMap<(usize, Slot), Arc<str>>,
+    /// By the first byte of the name.
+    functions: HashMap<u32, Arc<str>>,
+    files: HashMap<u32, Option<Arc<str>>>,
+    parameters: HashMap<usize, Arc<str>>,
+}
+
+impl<'m> Shown<'m> {
+    pub(super) fn new(module: &'m Module<'m>, named: &'m [HashMap<Slot, Register>]) -> Self {
+        Self {
+            written: Written::new(module),
+            named,
+            texts: HashMap::new(),
+            registers: HashMap::new(),
+            functions: HashMap::new(),
+            files: HashMap::new(),
+            parameters: HashMap::new(),
+        }
+    }
+
+    pub(super) fn place(&self, id: StatementId) -> Place {
+        self.written.place(id)
+    }
+
+    pub(super) fn text(&mut self, id: StatementId) -> Arc<str> {
+        let text = self.texts.entry(id).or_insert_with(|| self.written.text(id).into());
+        Arc::clone(text)
+    }
+
+    pub(super) fn file(&mut self, location: SourceLocation) -> Option<Arc<str>> {
+        let file = self.files.entry(location.file);
+        file.or_insert_with(|| self.written.file(location)).clone()
+    }
+
+    /// The name of the register in a slot of a function.
+    pub(super) fn register(&mut self, function: usize, slot: Slot) -> Arc<str> {
+        let name = || {
+            let known = self.named.get(function).and_then(|named| named.get(&slot));
+            let name = known.map(|register| self.written.module.register_name(*register));
+            shortened(&name.unwrap_or_default()).into()
+        };
+        Arc::clone(self.registers.entry((function, slot)).or_insert_with(name))
+    }
+
+    /// The name of the function that contains a statement.
+    pub(super) fn function(&mut self, id: StatementId) -> Arc<str> {
+        let module = self.written.module;
+        let statement = module.statements().get(id.index());
+        let function = statement.and_then(|statement| module.function_of(statement.scope));
+        let Some(Function { name, .. }) = function else { return "".into() };
+        let shared = self.functions.entry(name.start);
+        Arc::clone(shared.or_insert_with(|| shortened(module.text(*name)).into()))
+    }
+
+    /// The name of a kernel's parameter.
+    pub(super) fn parameter(&mut self, kernel: &Function, number: usize) -> Option<Arc<str>> {
+        let module = self.written.module;
+        let place = kernel.parameters.clone().nth(number)?;
+        let declared = module.declaration(DeclarationId(place as u32))?;
+        let name = self.parameters.entry(number);
+        Some(Arc::clone(name.or_insert_with(|| shortened(module.text(declared.name)).into())))
+    }
+}
