@@ -4,12 +4,13 @@ use crate::code::{Atomic, Base, CopiedPart, Element, Mbarrier, MemoryKind, Memor
 use crate::engine::{Engine, HINTS, Stop};
 use crate::fault::{FaultKind, MachineFaultKind, MbarrierFault};
 use crate::mbarrier::State;
-use crate::memory::{AddressedSpace, Found, Memories, Missing, UNKNOWN, UNWRITTEN, joined};
+use crate::memory::{Found, Memories, Missing, UNKNOWN, UNWRITTEN, joined};
 use crate::number::NumberType as T;
 use crate::races::{Performer, SharedAccess, Strength};
 use crate::registers::{Origin, Registers, Slot};
 use crate::warp::{Path, Warp, lanes};
 use warpload::lane::LANES;
+use warpload::memory::AddressSpace;
 
 /// The bytes of an access in each lane, lane 0 first.
 pub type LaneBytes = [[u8; 32]; LANES];
@@ -104,7 +105,7 @@ pub(crate) fn find_addresses(
 #[inline(always)]
 pub(crate) fn truncate(access: &MemoryOp, addresses: &mut [u64; LANES]) {
     let is_wide = matches!(access.base, Base::Register { is_wide: true, .. });
-    if is_wide && matches!(access.space, AddressedSpace::Shared | AddressedSpace::Local) {
+    if is_wide && matches!(access.space, AddressSpace::Shared | AddressSpace::Local) {
         addresses.iter_mut().for_each(|address| *address &= 0xffff_ffff);
     }
 }
@@ -135,7 +136,6 @@ pub(crate) fn parts<'p>(
         global: &mut *engine.memory,
         shared: &mut engine.block.shared,
         local: &mut warp.local,
-        map: engine.map,
         local_size,
         local_ends: frame.stack.as_deref(),
         hint: &mut engine.hints[path.pc as usize % HINTS],
@@ -594,7 +594,7 @@ impl Access<'_, '_> {
             if read > 0 {
                 // The source must be aligned as a whole, but only the bytes that are read must be inside the
                 // allocation.
-                let space = AddressedSpace::Global;
+                let space = AddressSpace::Global;
                 let is_aligned = from[lane].is_multiple_of(bytes.into());
                 let found = match memories.find(space, from[lane], 1, lane) {
                     Ok(found) if is_aligned => {
@@ -653,7 +653,7 @@ impl Access<'_, '_> {
             }
         }
         self.check_races(&shared, true, bytes, engine);
-        let source = (AccessKind::Copy, AddressedSpace::Global, bytes);
+        let source = (AccessKind::Copy, AddressSpace::Global, bytes);
         engine.observe(self.op, self.warp.number, source, (sources, lost), from, &seen);
         let target = (AccessKind::Copy, self.access.space, bytes);
         engine.observe(self.op, self.warp.number, target, (done, lost), self.addresses, &seen);
@@ -987,7 +987,7 @@ fn read(values: &[u8], offset: usize, bytes: u32) -> u64 {
 
 /// A loaded value, extended to the width of its register.
 #[inline(always)]
-fn extended(part: &[u8], scalar: T, bits: u32) -> u128 {
+pub(crate) fn extended(part: &[u8], scalar: T, bits: u32) -> u128 {
     let value = match part {
         [a] => u128::from(*a),
         [a, b] => u16::from_le_bytes([*a, *b]).into(),

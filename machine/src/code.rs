@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use crate::externals::External;
 use crate::matrix::MatrixOp;
 pub use crate::mbarrier::PENDING_COUNT;
-pub use crate::memory::{AddressedSpace, MAX_LOCAL};
+pub use crate::memory::MAX_LOCAL;
 use crate::number::NumberType;
 pub use crate::races::CopyGroups;
 use crate::registers::Registers;
 pub use crate::registers::{FIRST_ROW, NONE, Slot};
 pub use crate::tensor_load::TensorOp;
 use warpload::lane::LANES;
+pub use warpload::memory::AddressSpace;
 
 /// Executes an operation on the rows of a frame, in the lanes of a mask.
 pub type Execute = fn(&mut Registers, &Op, u32);
@@ -46,6 +47,8 @@ pub struct Op {
     pub counts: bool,
     /// Whether it writes the carry flag.
     pub carries: bool,
+    /// Whether it counts as a load, although it copies a row.
+    pub loads: bool,
 }
 
 /// The effect of an operation, apart from its operands.
@@ -130,7 +133,7 @@ impl Effects {
 /// The bytes that an unsupported instruction would write at an address.
 #[derive(Clone, Copy, Debug)]
 pub struct UnknownWrite {
-    pub space: AddressedSpace,
+    pub space: AddressSpace,
     pub base: Base,
     pub offset: u64,
     pub extent: Extent,
@@ -164,7 +167,7 @@ pub enum StackKind {
 #[derive(Clone, Debug)]
 pub struct MemoryOp {
     pub kind: MemoryKind,
-    pub space: AddressedSpace,
+    pub space: AddressSpace,
     pub base: Base,
     /// Added to the base modulo 2^64.
     pub offset: u64,
@@ -375,8 +378,23 @@ pub enum Preset {
     /// A slot, the same value for all lanes, and the number of rows.
     Constant(Slot, u64, u32),
     Special(Slot, Special),
+    /// The bytes of a constant bank, such as a parameter of the kernel. They do not change during a launch.
+    Bank(Slot, BankValue),
     /// A slot, the number of rows, and the caller's value for each lane, lane 0 first.
     Lanes(Slot, u32, Box<[u128; LANES]>),
+}
+
+/// A value in a constant bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BankValue {
+    /// The number of the bank.
+    pub bank: u8,
+    /// The offset of its first byte in the bank.
+    pub offset: u64,
+    /// The type, whose size in bytes is the value's.
+    pub scalar: NumberType,
+    /// The width of the register in bits. The value is extended to it.
+    pub bits: u32,
 }
 
 /// A special register with fixed values during a warp's life.
@@ -471,7 +489,7 @@ impl Op {
     pub fn new(action: Action, site: Site) -> Self {
         let (guard, counts) = (None, false);
         let (d, a, b, c, e, immediate) = (0, 0, 0, 0, 0, 0);
-        let carries = false;
-        Self { action, guard, d, a, b, c, e, immediate, site, counts, carries }
+        let (carries, loads) = (false, false);
+        Self { action, guard, d, a, b, c, e, immediate, site, counts, carries, loads }
     }
 }

@@ -5,21 +5,20 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::mem::take;
 use std::sync::atomic::Ordering;
 
-use crate::access::{AccessKind, LaneBytes};
-use crate::code::{Action, BarrierKind, BarrierOp, Code, Op, Preset, Site};
+use crate::access::{AccessKind, LaneBytes, extended};
+use crate::code::{Action, BarrierKind, BarrierOp, Code, FunctionCode, Op, Preset, Site};
 use crate::fault::{FaultKind, MachineFaultKind};
 use crate::launch::LaunchOptions;
 use crate::log::FaultLog;
 use crate::memory::{
-    AddressedSpace, AllocationSide, AllocationUse, Bytes, DeviceMemory, MAX_LOCAL,
-    NearestAllocation,
+    AllocationSide, AllocationUse, Bytes, DeviceMemory, MAX_LOCAL, NearestAllocation,
 };
 use crate::observer::{LaunchCounts, LaunchWatch, MemoryAccess, MemoryObserver};
 use crate::races::{Performer, Race, RaceCheck, SharedAccess};
 use crate::registers::{Origin, Origins, Registers};
 use crate::warp::{Event, MAX_STACK, Path, Warp, lanes};
 use warpload::lane::{LANES, LaneMask};
-use warpload::memory::{AddressMap, AddressSpace};
+use warpload::memory::AddressSpace;
 
 /// The instructions that a warp executes before another warp of its block gets a turn. Long, because a switch is only
 /// necessary if the warp waits for a later one.
@@ -137,7 +136,6 @@ pub(crate) struct Engine<'e> {
     pub(crate) templates: Vec<Registers>,
     pub(crate) memory: &'e mut DeviceMemory,
     pub(crate) observer: Option<&'e mut dyn MemoryObserver>,
-    pub(crate) map: AddressMap,
     pub(crate) shape: Shape,
     pub(crate) block: Block,
     pub(crate) counts: LaunchCounts,
@@ -209,14 +207,14 @@ impl<'e> Engine<'e> {
             shared,
             allocated_shared: shared.next_multiple_of(code.shared_unit.max(1)),
         };
+        let origins = Origins::after(memory);
         Self {
             code,
             options,
-            templates: Self::templates(code),
+            templates: templates(code, memory, &origins),
             memory,
             observer,
             watch,
-            map: AddressMap::default(),
             shape,
             block: Block::default(),
             counts: LaunchCounts::default(),
@@ -225,7 +223,7 @@ impl<'e> Engine<'e> {
             printed_bytes: 0,
             faults: FaultLog::default(),
             skipped: BTreeMap::new(),
-            origins: Origins::default(),
+            origins,
             hints: [0; HINTS],
             polls: 0,
             changes: 0,
@@ -238,28 +236,6 @@ impl<'e> Engine<'e> {
             last_loop: None,
             last_site: Site::default(),
         }
-    }
-
-    /// Creates the initial registers of each function.
-    fn templates(code: &Code) -> Vec<Registers> {
-        let of_function = |(number, function): (usize, &crate::code::FunctionCode)| {
-            let mut registers = Registers::new(number, function.rows);
-            for preset in &function.presets {
-                match preset {
-                    Preset::Constant(slot, value, 1) => registers.broadcast(*slot, *value as u32),
-                    Preset::Constant(slot, value, _) => registers.broadcast(*slot, *value),
-                    Preset::Lanes(slot, rows, values) => {
-                        for (lane, value) in values.iter().enumerate() {
-                            registers.set_lane(*slot, *rows, lane, *value);
-                        }
-                        registers.know(*slot, u32::MAX);
-                    }
-                    Preset::Special(..) => {}
-                }
-            }
-            registers
-        };
-        code.functions.iter().enumerate().map(of_function).collect()
     }
 
     /// Counts an instruction, and checks the limit and the watch.
@@ -343,8 +319,8 @@ impl<'e> Engine<'e> {
     /// The allocation nearest to a generic address.
     pub(crate) fn nearest(&self, address: u64) -> Option<NearestAllocation> {
         let windows = [
-            (self.map.shared(), AllocationUse::Shared, self.shape.shared),
-            (self.map.local(), AllocationUse::Local, MAX_LOCAL),
+            (self.memory.map().shared(), AllocationUse::Shared, self.shape.shared),
+            (self.memory.map().local(), AllocationUse::Local, MAX_LOCAL),
         ];
         for (window, purpose, size) in windows {
             let offset = address.wrapping_sub(window.base);
@@ -389,12 +365,15 @@ impl<'e> Engine<'e> {
     }
 
     /// The generic address of an address in a space.
-    pub(crate) fn generic(&self, space: AddressedSpace, address: u64) -> u64 {
-        let map = self.map;
+    pub(crate) fn generic(&self, space: AddressSpace, address: u64) -> u64 {
+        let map = self.memory.map();
         match space {
-            AddressedSpace::Shared => map.shared().base.wrapping_add(address),
-            AddressedSpace::Local => map.local().base.wrapping_add(address),
-            AddressedSpace::Global | AddressedSpace::Generic => address,
+            AddressSpace::Shared => map.shared().base.wrapping_add(address),
+            AddressSpace::Local => map.local().base.wrapping_add(address),
+            AddressSpace::Constant { bank } => {
+                self.memory.of_bank(bank, address).unwrap_or(address)
+            }
+            AddressSpace::Global | AddressSpace::Generic => address,
         }
     }
 
@@ -407,19 +386,13 @@ impl<'e> Engine<'e> {
         &mut self,
         op: &Op,
         warp: u32,
-        (kind, space, bytes): (AccessKind, AddressedSpace, u32),
+        (kind, space, bytes): (AccessKind, AddressSpace, u32),
         (lanes, unknown): (u32, u32),
         addresses: &[u64; LANES],
         values: &LaneBytes,
     ) {
         let block = self.block.index;
         let Some(observer) = &mut self.observer else { return };
-        let space = match space {
-            AddressedSpace::Generic => AddressSpace::Generic,
-            AddressedSpace::Global => AddressSpace::Global,
-            AddressedSpace::Shared => AddressSpace::Shared,
-            AddressedSpace::Local => AddressSpace::Local,
-        };
         let executing = LaneMask::from_bits(lanes);
         let unknown = LaneMask::from_bits(lanes & unknown);
         let site = op.site;
@@ -659,7 +632,7 @@ impl<'e> Engine<'e> {
     /// Reports a race of an access to shared memory.
     pub(crate) fn check_race(&mut self, access: SharedAccess) {
         let Some(races) = &mut self.block.races else { return };
-        let address = self.map.shared().base + access.place.start as u64;
+        let address = self.memory.map().shared().base + access.place.start as u64;
         let (site, warp) = (access.site, access.warp);
         let (Performer::Lane(lane) | Performer::Warp { first: lane, .. }) = access.performer;
         if let Some(Race { other, thread, is_copying }) = races.access(access)
@@ -682,6 +655,43 @@ impl<'e> Engine<'e> {
             self.fault_at(FaultKind::BarrierDivergence, site, warp as u32, lane, 0);
         }
     }
+}
+
+/// Creates the initial registers of each function.
+fn templates(code: &Code, memory: &DeviceMemory, origins: &Origins) -> Vec<Registers> {
+    let of_function = |(number, function): (usize, &FunctionCode)| {
+        let mut registers = Registers::new(number, function.rows);
+        for preset in &function.presets {
+            match preset {
+                Preset::Constant(slot, value, 1) => registers.broadcast(*slot, *value as u32),
+                Preset::Constant(slot, value, _) => registers.broadcast(*slot, *value),
+                Preset::Lanes(slot, rows, values) => {
+                    for (lane, value) in values.iter().enumerate() {
+                        registers.set_lane(*slot, *rows, lane, *value);
+                    }
+                    registers.know(*slot, u32::MAX);
+                }
+                Preset::Bank(slot, of) => {
+                    // Without such bytes, the row stays one that nothing has written.
+                    let bytes = of.scalar.bytes() as usize;
+                    let Some((bytes, flags)) = memory.bank_bytes(of.bank, of.offset, bytes) else {
+                        continue;
+                    };
+                    let value = extended(bytes, of.scalar, of.bits);
+                    for lane in 0..LANES {
+                        registers.set_lane(*slot, of.bits.div_ceil(32), lane, value);
+                    }
+                    registers.know(*slot, u32::MAX);
+                    if let Some(origin) = origins.of(flags) {
+                        registers.forget(*slot, u32::MAX, origin);
+                    }
+                }
+                Preset::Special(..) => {}
+            }
+        }
+        registers
+    };
+    code.functions.iter().enumerate().map(of_function).collect()
 }
 
 impl Barrier {

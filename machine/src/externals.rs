@@ -10,10 +10,11 @@ use crate::code::{CallOp, Op, Passed};
 use crate::engine::Engine;
 use crate::fault::{Assertion, FaultKind, MachineFaultKind, PrintfFault};
 use crate::launch::LaunchOptions;
-use crate::memory::{AddressedSpace, AllocationUse, FreeError, UNKNOWN, UNWRITTEN};
+use crate::memory::{AllocationUse, FreeError, UNKNOWN, UNWRITTEN};
 use crate::printf::{Amount, Conversion, Piece, Printed, Wanted, pieces};
 use crate::registers::Origin;
 use crate::warp::{Path, Warp, lanes};
+use warpload::memory::AddressSpace;
 
 /// The longest text that is read from memory, in bytes.
 const MAX_TEXT: usize = 1 << 16;
@@ -164,7 +165,8 @@ impl Caller<'_, '_, '_> {
 
     /// The generic address of an argument in local memory.
     fn argument_address(&self, number: usize) -> u64 {
-        let base = self.engine.map.local().base + self.warp.frames[self.path.frame].local_base;
+        let base =
+            self.engine.memory.map().local().base + self.warp.frames[self.path.frame].local_base;
         match self.call.arguments.get(number) {
             Some(Passed::Local { offset, .. }) => base + offset,
             _ => base,
@@ -205,7 +207,7 @@ impl Caller<'_, '_, '_> {
     /// Reads bytes at a generic address.
     fn read(&mut self, address: u64, size: u32, lane: usize) -> Result<u64, Lack> {
         let (mut memories, _) = crate::access::parts(self.warp, self.path, self.engine);
-        let found = memories.find(AddressedSpace::Generic, address, size, lane);
+        let found = memories.find(AddressSpace::Generic, address, size, lane);
         let (region, offset) = memories.at(found.map_err(|_| Lack::Outside)?);
         let place = offset..offset + size as usize;
         if region.flags(place.clone()) & (UNKNOWN | UNWRITTEN) != 0 {
@@ -232,7 +234,7 @@ impl Caller<'_, '_, '_> {
 
     /// The places of the variable of local memory that contains a generic address: its first byte and its end.
     fn local_variable(&self, address: u64) -> Option<(u64, u64)> {
-        let window = self.engine.map.local();
+        let window = self.engine.memory.map().local();
         let offset = address.wrapping_sub(window.base);
         if offset >= window.size {
             return None;
@@ -473,7 +475,7 @@ impl Caller<'_, '_, '_> {
             }
             Passed::Register { .. } | Passed::Nothing => {}
         }
-        let (shared, local) = (self.engine.map.shared(), self.engine.map.local());
+        let (shared, local) = (self.engine.memory.map().shared(), self.engine.memory.map().local());
         let origin = Origin::NotExecuted(self.op.site);
         let flags = self.engine.origins.flags(origin);
         let mut marked = words.len() * size_of::<u64>();

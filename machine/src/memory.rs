@@ -10,16 +10,13 @@ use std::fmt;
 use std::ops::Range;
 
 use warpload::lane::LANES;
-use warpload::memory::{AddressMap, Memory};
+use warpload::memory::{AddressMap, AddressSpace, GenericAddress, Memory, Space, Window};
 
 /// The gap between two allocations in bytes, so that an access past the end of one is a fault.
 const GAP: u64 = 4096;
 
 /// The lowest address of an allocation that the machine places.
 const FIRST: u64 = 0x8000_0000;
-
-/// The first address after the windows of generic addresses.
-const AFTER_WINDOWS: u64 = 0x1_0000_0000;
 
 /// The lowest address of the heap of `malloc`.
 const FIRST_OF_HEAP: u64 = 0x7000_0000_0000;
@@ -284,23 +281,26 @@ pub(crate) struct DeviceAllocation {
     pub(crate) protection: Protection,
 }
 
-/// Whether a kernel can write an allocation, and if not, why.
+/// Whether a kernel can write an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protection {
     /// It can.
     Writable,
-    /// It has constants.
-    Constant,
-    /// It has the parameters of the kernel.
-    Parameters,
+    /// It cannot: the bytes belong to a constant bank.
+    Bank(u8),
+}
+
+/// A constant bank: a range of global memory, which a host program fills.
+#[derive(Clone, Copy, Debug)]
+struct Bank {
+    number: u8,
+    /// The address of the byte with offset 0, even if there is none.
+    base: u64,
 }
 
 impl DeviceAllocation {
     fn new(base: u64, bytes: Vec<u8>, purpose: AllocationUse) -> Self {
-        let protection = match purpose {
-            AllocationUse::Parameters => Protection::Parameters,
-            _ => Protection::Writable,
-        };
+        let protection = Protection::Writable;
         Self { base, bytes: Bytes::new(bytes), purpose, protection, is_freed: false }
     }
 
@@ -319,8 +319,10 @@ pub(crate) struct UnknownAllocation<'a> {
 }
 
 /// Global memory: allocations with at least 4 KiB of unallocated addresses between them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct DeviceMemory {
+    map: AddressMap,
+    banks: Vec<Bank>,
     /// Sorted by base.
     allocations: Vec<DeviceAllocation>,
     /// The lowest address that the next placement tries.
@@ -406,11 +408,44 @@ pub enum AllocationError {
     },
 }
 
+impl Default for DeviceMemory {
+    fn default() -> Self {
+        Self {
+            map: AddressMap::default().of_64_bits(),
+            banks: Vec::new(),
+            allocations: Vec::new(),
+            next: 0,
+            total: 0,
+            variables: HashMap::new(),
+            heap: Heap::default(),
+        }
+    }
+}
+
 impl DeviceMemory {
-    /// Creates a memory without allocations.
+    /// Creates a memory without allocations, with the default windows and generic addresses of 64 bits.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Returns the windows of generic addresses.
+    #[must_use]
+    pub fn map(&self) -> &AddressMap {
+        &self.map
+    }
+
+    /// Makes a constant bank of the allocations that are protected as its own. The byte with offset 0 is at `base`.
+    pub fn set_bank(&mut self, number: u8, base: u64) {
+        self.banks.retain(|known| known.number != number);
+        self.banks.push(Bank { number, base });
+    }
+
+    /// Returns the global address of an offset in a constant bank; `None` if there is no such bank.
+    #[must_use]
+    pub fn of_bank(&self, number: u8, offset: u64) -> Option<u64> {
+        let bank = self.banks.iter().find(|known| known.number == number)?;
+        Some(bank.base.wrapping_add(offset))
     }
 
     /// Creates a memory with the global memory of an image. The image's shared memory, local memory and constant banks
@@ -447,10 +482,15 @@ impl DeviceMemory {
         Ok(base)
     }
 
+    /// Returns the address of the next allocation, if it is small.
+    #[must_use]
+    pub fn next_address(&self) -> u64 {
+        self.free(self.next, 0).unwrap_or(self.next)
+    }
+
     /// The lowest address from `next` on with `size` free bytes and a gap on either side; `None` if there is none.
     fn free(&self, next: u64, size: u64) -> Option<u64> {
-        let windows = AddressMap::default();
-        let first_window = windows.shared().base.min(windows.local().base);
+        let windows = [self.map.shared(), self.map.local()];
         // Ends, because each step skips an allocation or the windows.
         let mut base = next.max(FIRST);
         let mut at = self.allocations.partition_point(|known| known.base < base);
@@ -460,8 +500,9 @@ impl DeviceMemory {
         loop {
             base = base.checked_next_multiple_of(ALIGNMENT)?;
             let end = base.checked_add(size)?.checked_add(GAP)?;
-            if base < AFTER_WINDOWS && end > first_window {
-                base = AFTER_WINDOWS + GAP;
+            let meets = |window: &&Window| base < window.base + window.size && end > window.base;
+            if let Some(window) = windows.iter().find(meets) {
+                base = (window.base + window.size).checked_add(GAP)?;
                 continue;
             }
             match self.allocations.get(at).filter(|known| known.base < end) {
@@ -547,10 +588,9 @@ impl DeviceMemory {
     ) -> Result<(), AllocationError> {
         let size = bytes.len() as u64;
         self.check_room(size)?;
-        let windows = AddressMap::default();
         let end = base.checked_add(size);
         let is_apart = |end: u64| {
-            let windows = [windows.shared(), windows.local()];
+            let windows = [self.map.shared(), self.map.local()];
             windows.iter().all(|window| end <= window.base || window.base + window.size <= base)
         };
         let Some(end) = end.filter(|end| is_apart(*end)) else {
@@ -613,16 +653,34 @@ impl DeviceMemory {
         self.variables.get(name).copied()
     }
 
-    /// The addresses of all allocations with a protection. Neighbours are one range, together with the gap between them.
-    pub fn protected(&self, protection: Protection) -> Vec<Range<u64>> {
-        let groups = self.allocations.chunk_by(|a, b| a.protection == b.protection);
-        let known = groups.filter_map(|group| match group {
-            [first, ..] if first.protection == protection => {
-                Some(first.base..group.last().map_or(first.base, DeviceAllocation::end))
+    /// Returns the global addresses of a constant bank, from its first byte to its last one; `None` if it has none.
+    #[must_use]
+    pub fn bank_addresses(&self, number: u8) -> Option<Range<u64>> {
+        let is_of_bank = |known: &&DeviceAllocation| known.protection == Protection::Bank(number);
+        let mut all = self.allocations.iter().filter(is_of_bank);
+        let first = all.next()?;
+        Some(first.base..all.next_back().unwrap_or(first).end())
+    }
+
+    /// Bytes of a constant bank with the union of their flags; `None` if there are none.
+    pub(crate) fn bank_bytes(&self, number: u8, offset: u64, size: usize) -> Option<(&[u8], u8)> {
+        let address = self.of_bank(number, offset)?;
+        let known = self.allocations.get(self.find(address, usize::MAX)?)?;
+        let start = (address - known.base) as usize;
+        let place = start..start.checked_add(size)?;
+        let bytes = known.bytes.values.get(place.clone())?;
+        (known.protection == Protection::Bank(number)).then(|| (bytes, known.bytes.flags(place)))
+    }
+
+    /// Gives all bytes that a launch has left unknown these flags.
+    pub(crate) fn age(&mut self, flags: u8) {
+        for known in &mut self.allocations {
+            for old in &mut known.bytes.flags {
+                if origin_number(*old).is_some_and(|number| number != 0) {
+                    *old = flags | *old & UNWRITTEN;
+                }
             }
-            _ => None,
-        });
-        known.collect()
+        }
     }
 
     /// Forgets the names of the variables of an earlier launch, perhaps of another module. Their bytes stay.
@@ -630,6 +688,7 @@ impl DeviceMemory {
         self.variables.clear();
     }
 
+    /// Names the allocation of a variable, for [`Self::variable`].
     pub fn name_variable(&mut self, name: &str, base: u64) {
         self.variables.insert(name.to_owned(), base);
     }
@@ -666,6 +725,22 @@ impl DeviceMemory {
         if let Some(to) = allocation.bytes.values.get_mut(place.clone()) {
             to.copy_from_slice(bytes);
             allocation.bytes.mark(place, 0);
+        }
+    }
+
+    /// Frees the allocation at `base`, which may then be placed anew.
+    pub fn release(&mut self, base: u64) {
+        if let Ok(at) = self.allocations.binary_search_by_key(&base, |known| known.base) {
+            let freed = self.allocations.remove(at);
+            self.total -= freed.bytes.values.len() as u64;
+            self.next = self.next.min(base);
+        }
+    }
+
+    /// Replaces the bytes of the allocation at `base` by known zeros.
+    pub fn clear(&mut self, base: u64) {
+        if let Some(allocation) = self.allocation_mut(base) {
+            allocation.bytes.reset(allocation.bytes.values.len(), false);
         }
     }
 
@@ -794,16 +869,6 @@ impl LocalMemory {
     }
 }
 
-/// The address space of an instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AddressedSpace {
-    Generic,
-    /// Global memory, including constants and kernel parameters.
-    Global,
-    Shared,
-    Local,
-}
-
 /// The location of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
@@ -828,7 +893,6 @@ pub(crate) struct Memories<'a> {
     pub(crate) global: &'a mut DeviceMemory,
     pub(crate) shared: &'a mut Bytes,
     pub(crate) local: &'a mut LocalMemory,
-    pub(crate) map: AddressMap,
     /// The bytes of local memory in use. Accesses beyond it are out of bounds, even if memory is reserved there.
     pub(crate) local_size: u64,
     /// The same for each lane, if lanes have allocated different sizes.
@@ -842,7 +906,7 @@ impl Memories<'_> {
     #[inline(always)]
     pub(crate) fn find(
         &mut self,
-        space: AddressedSpace,
+        space: AddressSpace,
         address: u64,
         size: u32,
         lane: usize,
@@ -850,49 +914,55 @@ impl Memories<'_> {
         if address & u64::from(size - 1) != 0 {
             return Err(Missing::Misaligned);
         }
-        let (space, address) = match space {
-            AddressedSpace::Generic => {
-                let (shared, local) = (self.map.shared(), self.map.local());
-                if address.wrapping_sub(shared.base) < shared.size {
-                    (AddressedSpace::Shared, address - shared.base)
-                } else if address.wrapping_sub(local.base) < local.size {
-                    (AddressedSpace::Local, address - local.base)
-                } else {
-                    (AddressedSpace::Global, address)
-                }
-            }
-            space => (space, address),
-        };
-        let end = address.checked_add(u64::from(size)).ok_or(Missing::Outside)?;
-        match space {
-            AddressedSpace::Shared => {
-                if end > self.shared.values.len() as u64 {
+        let place = self.global.map.locate(space, GenericAddress(address), None);
+        let place = place.map_err(|_| Missing::Outside)?;
+        let (address, bytes) = (place.offset, u64::from(size));
+        if !place.reaches(bytes) {
+            return Err(Missing::Outside);
+        }
+        match place.space {
+            Space::Shared => {
+                if address + bytes > self.shared.values.len() as u64 {
                     return Err(Missing::Outside);
                 }
                 self.shared.touch(address as usize, size as usize);
                 Ok(Found::Shared(address as usize))
             }
-            AddressedSpace::Local => {
-                let is_inside = end <= self.local_end(lane);
-                let place = || Found::Local(self.local.place(lane, address));
-                is_inside.then(place).ok_or(Missing::Outside)
+            Space::Local => {
+                let is_inside = address + bytes <= self.local_end(lane);
+                let found = || Found::Local(self.local.place(lane, address));
+                is_inside.then(found).ok_or(Missing::Outside)
             }
-            AddressedSpace::Global | AddressedSpace::Generic => {
-                let at = self.global.find(address, *self.hint).ok_or(Missing::Outside)?;
-                *self.hint = at;
-                let known = &self.global.allocations[at];
-                let is_inside = end <= known.end();
-                let place = Found::Global(at, (address - known.base) as usize);
-                is_inside.then_some(place).ok_or(Missing::Outside)
+            Space::Global => self.find_global(address, bytes, None),
+            Space::Constant { bank } => {
+                let address = self.global.of_bank(bank, address).ok_or(Missing::Outside)?;
+                self.find_global(address, bytes, Some(bank))
             }
         }
+    }
+
+    /// The location of bytes in global memory, or in the allocations of a constant bank.
+    #[inline(always)]
+    fn find_global(
+        &mut self,
+        address: u64,
+        bytes: u64,
+        bank: Option<u8>,
+    ) -> Result<Found, Missing> {
+        let at = self.global.find(address, *self.hint).ok_or(Missing::Outside)?;
+        *self.hint = at;
+        let known = &self.global.allocations[at];
+        let offset = address - known.base;
+        let is_inside = offset + bytes <= known.bytes.values.len() as u64
+            && bank.is_none_or(|bank| known.protection == Protection::Bank(bank));
+        is_inside.then_some(Found::Global(at, offset as usize)).ok_or(Missing::Outside)
     }
 
     /// [`Self::find`] for a write, which constants and kernel parameters do not allow.
     #[inline(always)]
     pub(crate) fn find_written(
         &mut self,
-        space: AddressedSpace,
+        space: AddressSpace,
         address: u64,
         size: u32,
         lane: usize,
@@ -914,7 +984,7 @@ impl Memories<'_> {
     #[inline(always)]
     pub(crate) fn find_all(
         &mut self,
-        space: AddressedSpace,
+        space: AddressSpace,
         addresses: &[u64; LANES],
         size: u32,
         exec: u32,

@@ -10,7 +10,7 @@ use bytemuck::{Pod, Zeroable};
 use warpload::lane::LANES;
 
 use crate::code::{Op, Site};
-use crate::memory::{UNKNOWN, origin_number};
+use crate::memory::{DeviceMemory, UNKNOWN, origin_number};
 
 /// 32 lanes of 32 bits. A predicate uses only the first element, one bit for each lane.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -48,20 +48,31 @@ pub enum Origin {
     Undefined(Site),
     /// The initial value of a variable has no value here.
     InitialValue,
+    /// An earlier launch has left the byte unknown.
+    EarlierLaunch,
     /// One of several origins that were too many to be told apart.
     Several,
 }
 
 /// The origins of unknown bytes in memory, numbered so that a byte's flags can hold the number.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Origins {
     /// Number 0 is [`Origin::InitialValue`], and not in the list.
     list: Vec<Origin>,
 }
 
+/// The number of [`Origin::EarlierLaunch`], the first one of the list.
+const EARLIER: u8 = 1;
+
 impl Origins {
     /// The highest number, of [`Origin::Several`]. Six bits of a byte's flags hold a number.
     const LAST: usize = 63;
+
+    /// The origins of a launch on a memory. What others have left unknown there has one.
+    pub(crate) fn after(memory: &mut DeviceMemory) -> Self {
+        memory.age(UNKNOWN | EARLIER << 2);
+        Self { list: vec![Origin::EarlierLaunch] }
+    }
 
     /// The flags of a byte that is unknown because of an origin.
     pub fn flags(&mut self, origin: Origin) -> u8 {

@@ -3,10 +3,11 @@
 use crate::code::{Op, StackKind, StackOp};
 use crate::engine::{Engine, Stop};
 use crate::fault::{FaultKind, StackLimit};
-use crate::memory::{AddressedSpace, LocalMemory, MAX_LOCAL, UNWRITTEN};
+use crate::memory::{LocalMemory, MAX_LOCAL, UNWRITTEN};
 use crate::registers::Registers;
 use crate::warp::{MAX_STACK, Path, Warp, lanes};
 use warpload::lane::LANES;
+use warpload::memory::AddressSpace;
 
 /// Executes an operation on the stack in the lanes of a mask. The stack grows upwards, and its pointer is the first free
 /// address in local memory, which differs between lanes that allocate different sizes.
@@ -34,7 +35,7 @@ pub(crate) fn execute(
                     tops[lane] = saved[lane];
                     continue;
                 }
-                let address = engine.generic(AddressedSpace::Local, saved[lane]);
+                let address = engine.generic(AddressSpace::Local, saved[lane]);
                 engine.fault(FaultKind::OutOfBounds, op, warp.number, lane as u32, address);
             }
         }

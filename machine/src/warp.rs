@@ -290,6 +290,7 @@ impl Warp {
             if op.counts {
                 engine.count(exec, op)?;
                 left -= 1;
+                engine.counts.loads += u64::from(op.loads && exec != 0);
             }
             if let Action::Lanes(execute) = op.action {
                 if exec != 0 {

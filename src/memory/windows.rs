@@ -201,9 +201,10 @@ pub struct Place {
 }
 
 impl Place {
-    /// Whether `bytes` bytes from here on lie in the same memory.
+    /// Returns whether `bytes` bytes, at least one, from here on lie in the same memory.
     #[inline(always)]
-    pub(crate) const fn reaches(self, bytes: u64) -> bool {
+    #[must_use]
+    pub const fn reaches(self, bytes: u64) -> bool {
         self.reach.1 - self.offset >= bytes - 1
     }
 }
@@ -271,6 +272,12 @@ impl AddressMap {
         let end = shared.end().max(local.end()).min(1 << 64);
         let windows = (shared.base.min(local.base), end.saturating_sub(1) as u64);
         Self { last_address: u64::MAX >> (64 - address_bits), shared, local, windows }
+    }
+
+    /// Returns a map with the same windows and addresses of 64 bits.
+    #[must_use]
+    pub const fn of_64_bits(self) -> Self {
+        Self { last_address: u64::MAX, ..self }
     }
 
     /// Returns the width of an address in bits, 32..=64.

@@ -6,12 +6,12 @@ use std::ops::Range;
 use super::cluster::needs_cluster;
 use super::operations::{self, LaneRule, Request};
 use super::{conversions, effects, video};
-use crate::meaning::{Register, component};
+use crate::meaning::{CONSTANTS, PARAMETER_BASE, PARAMETERS, Register, component};
 use crate::module::count_step;
 use crate::module::operands::RegisterOperands;
 use crate::module::{
-    Declaration, DeclarationId, Function, FunctionId, FunctionKind, Initializer, Module, Role,
-    ScopeId, StatementId, StatementKind, Symbol, variable_bytes,
+    Array, Declaration, DeclarationId, Function, FunctionId, FunctionKind, Initializer, Module,
+    Role, ScopeId, StatementId, StatementKind, Symbol, variable_bytes,
 };
 use crate::syntax::load::{
     AddressForm, AddressOperand, Comparison, Element as Written, ElementKind, Keyword, MemoryOrder,
@@ -22,29 +22,30 @@ use crate::syntax::{Constant, ScalarType, Span, StateSpace, SubQualifier, TypeCl
 use warpload::lane::LANES;
 use warpload::memory::AddressMap;
 use warpload_machine::code::{
-    Action, AddressedSpace, Arrive, Atomic, BarrierKind, BarrierOp, Base, CallOp, CallTarget,
-    Callee, Code, CopiedPart, CopyGroups, Effects, Element, ExchangeKind, ExchangeOp, Execute,
-    FIRST_ROW, FunctionCode, JoinScope, MAX_LOCAL, Mbarrier, MemoryKind, MemoryOp, NO_SCOPE, NONE,
-    Op, PENDING_COUNT, Passed, Pc, Preset, RESERVED_SHARED, Shuffle, Slot, Special, StackKind,
-    StackOp, Vote,
+    Action, AddressSpace, Arrive, Atomic, BankValue, BarrierKind, BarrierOp, Base, CallOp,
+    CallTarget, Callee, Code, CopiedPart, CopyGroups, Effects, Element, ExchangeKind, ExchangeOp,
+    Execute, FIRST_ROW, FunctionCode, JoinScope, MAX_LOCAL, Mbarrier, MemoryKind, MemoryOp,
+    NO_SCOPE, NONE, Op, PENDING_COUNT, Passed, Pc, Preset, RESERVED_SHARED, Shuffle, Slot, Special,
+    StackKind, StackOp, Vote,
 };
 use warpload_machine::{External, MAX_ALIGNMENT, NumberType as T, Site};
 
-/// The inputs of decoding besides the module: addresses of shared variables, and the options of a launch.
+/// The inputs of decoding besides the module.
 pub(super) struct Surroundings {
-    /// Addresses in global or shared memory, by variable.
-    pub(super) variables: HashMap<DeclarationId, (AddressedSpace, u64)>,
+    /// The addresses of variables and of the kernel's parameters, in their spaces.
+    pub(super) variables: HashMap<DeclarationId, (AddressSpace, u64)>,
     pub(super) windows: Windows,
     /// Values that the caller set. They replace the results of instructions.
     pub(super) overrides: HashMap<Register, Box<[u128; LANES]>>,
 }
 
 /// The generic addresses of the spaces, for `cvta` and `isspacep`.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Windows {
     pub(super) map: AddressMap,
-    /// Constants and kernel parameters are in global memory here.
-    pub(super) constants: Vec<Range<u64>>,
-    pub(super) parameters: Vec<Range<u64>>,
+    /// The generic addresses of `.const` variables and of the kernel's parameters. In their spaces, these begin at 0.
+    pub(super) constants: Range<u64>,
+    pub(super) parameters: Range<u64>,
 }
 
 /// The strictest alignment of `alloca`. [PTX ISA, alloca]
@@ -818,7 +819,9 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         if scalar.is_float() {
             return Err(NotExecuted);
         }
-        let (_, address) = *self.around.variables.get(&id).ok_or(NotExecuted)?;
+        let (space, address) = *self.around.variables.get(&id).ok_or(NotExecuted)?;
+        // In PTX, the addresses of parameters begin at 0.
+        let address = if space == PARAMETERS { address - PARAMETER_BASE } else { address };
         self.constant_of(address.wrapping_add(offset), scalar)
     }
 
@@ -1367,24 +1370,25 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         of: &PtxInstruction<'m>,
         address: &AddressOperand,
         space: Option<StateSpace>,
-    ) -> Compiled<(AddressedSpace, Base, u64)> {
+    ) -> Compiled<(AddressSpace, Base, u64)> {
         let is_entry = self.function.kind == FunctionKind::Entry;
         let written = match space {
-            None => AddressedSpace::Generic,
-            Some(StateSpace::Global | StateSpace::Const) => AddressedSpace::Global,
-            Some(StateSpace::Shared) => AddressedSpace::Shared,
-            Some(StateSpace::Local) => AddressedSpace::Local,
-            Some(StateSpace::Param) if is_entry => AddressedSpace::Global,
-            Some(StateSpace::Param) => AddressedSpace::Local,
-            Some(_) => return Err(NotExecuted),
+            None => AddressSpace::Generic,
+            Some(StateSpace::Param) if !is_entry => AddressSpace::Local,
+            Some(space) => space.addresses().ok_or(NotExecuted)?,
         };
         let mut offset = address.displacement();
-        let Some(name) = address.base else { return Ok((written, Base::Zero, offset)) };
+        // The parameters of a kernel begin behind other bytes of their bank.
+        let first = if written == PARAMETERS { PARAMETER_BASE } else { 0 };
+        let Some(name) = address.base else {
+            return Ok((written, Base::Zero, offset.wrapping_add(first)));
+        };
         let Some(symbol) = self.module.find_at(of.scope, name) else {
             // A special register, such as `[%laneid]`.
             let known = special_register(self.module.text(name)).ok_or(NotExecuted)?;
             let is_wide = known.scalar.bits() == Some(64);
             let slot = self.named(of, name, if is_wide { T::B64 } else { T::B32 })?;
+            let offset = offset.wrapping_add(first);
             return Ok((written, Base::Register { slot, is_wide }, offset));
         };
         if symbol.declaration.space == StateSpace::Register {
@@ -1397,7 +1401,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                 return Err(NotExecuted);
             }
             let base = Base::Register { slot: element.slot, is_wide: element.rows == 2 };
-            return Ok((written, base, offset));
+            return Ok((written, base, offset.wrapping_add(first)));
         }
         let mut index = None;
         if address.form == AddressForm::Indexed {
@@ -1409,7 +1413,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             offset = offset.wrapping_mul(bytes);
         }
         let (space, base, place) = match self.locals.get(&symbol.id) {
-            Some((place, _)) => (AddressedSpace::Local, Base::Frame, *place),
+            Some((place, _)) => (AddressSpace::Local, Base::Frame, *place),
             None => {
                 let known = self.around.variables.get(&symbol.id);
                 let (space, place) = *known.ok_or(NotExecuted)?;
@@ -1417,7 +1421,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             }
         };
         let is_parameter = symbol.declaration.space == StateSpace::Param;
-        if written != AddressedSpace::Generic && written != space && !is_parameter {
+        if written != AddressSpace::Generic && written != space && !is_parameter {
             return Err(NotExecuted);
         }
         let offset = place.wrapping_add(offset);
@@ -1464,8 +1468,46 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             return Err(NotExecuted);
         }
         let op = self.access(of, MemoryKind::Load, scalar, elements)?;
+        if op.space == PARAMETERS && op.base == Base::Zero {
+            return self.parameter(op);
+        }
         self.emit_ordered(of, op);
         Ok(())
+    }
+
+    /// Emits a load of the kernel's parameters from a fixed address: copies of rows that hold the values.
+    fn parameter(&mut self, op: MemoryOp) -> Compiled<()> {
+        let AddressSpace::Constant { bank } = op.space else { return Err(NotExecuted) };
+        let parameters = &self.around.windows.parameters;
+        let end = (parameters.end - parameters.start).saturating_add(PARAMETER_BASE);
+        let is_aligned = op.offset.is_multiple_of(op.bytes().into());
+        let is_inside = op.offset.checked_add(op.bytes().into()).is_some_and(|last| last <= end);
+        let is_plain = |element: &Element| element.rows <= 2;
+        if op.is_ordered || !is_aligned || !is_inside || !op.elements.iter().flatten().all(is_plain)
+        {
+            self.emit(Action::Memory(Box::new(op)));
+            return Ok(());
+        }
+        let before = self.code.ops.len();
+        for (place, element) in (0..).zip(&op.elements) {
+            let Some(Element { slot, rows, bits }) = *element else { continue };
+            let offset = op.offset + place * u64::from(op.size);
+            let value = self.bank(BankValue { bank, offset, scalar: op.scalar, bits }, rows);
+            let copy = operations::copy(if rows == 2 { T::B64 } else { T::B32 });
+            self.emit_lanes(copy.ok_or(NotExecuted)?, slot, &[value]);
+        }
+        match self.code.ops.get_mut(before) {
+            Some(first) => first.loads = true,
+            None => self.emit(Action::Nop).loads = true,
+        }
+        Ok(())
+    }
+
+    /// The row of a value in a constant bank.
+    fn bank(&mut self, of: BankValue, rows: u32) -> Slot {
+        let slot = self.new_rows(rows);
+        self.presets.push(Preset::Bank(slot, of));
+        slot
     }
 
     fn store(&mut self, of: &PtxInstruction<'m>, types: &[T]) -> Compiled<()> {
@@ -1748,10 +1790,13 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         request: &Request<'_>,
     ) -> Compiled<()> {
         let scalar = *types.first().ok_or(NotExecuted)?;
-        let space = of.space().map(|space| space.0).ok_or(NotExecuted)?;
+        let (space, part) = of.space().ok_or(NotExecuted)?;
+        let windows = &self.around.windows;
         let base = match space {
-            StateSpace::Shared => self.around.windows.map.shared().base,
-            StateSpace::Local => self.around.windows.map.local().base,
+            StateSpace::Shared => windows.map.shared().base,
+            StateSpace::Local => windows.map.local().base,
+            StateSpace::Const => windows.constants.start,
+            StateSpace::Param if part != Some(SubQualifier::Func) => windows.parameters.start,
             _ => 0,
         };
         let base = if request.has(Keyword::To) { base.wrapping_neg() } else { base };
@@ -1773,14 +1818,12 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             // Without clusters, the block's window is the cluster's.
             StateSpace::Shared => (vec![window(shared)], true),
             StateSpace::Local => (vec![window(local)], true),
-            StateSpace::Const => (windows.constants.clone(), true),
+            StateSpace::Const => (vec![windows.constants.clone()], true),
             StateSpace::Param if part != Some(SubQualifier::Func) => {
-                (windows.parameters.clone(), true)
+                (vec![windows.parameters.clone()], true)
             }
             StateSpace::Global => {
-                let mut others = windows.constants.clone();
-                others.extend([window(shared), window(local)]);
-                (others, false)
+                (vec![windows.constants.clone(), window(shared), window(local)], false)
             }
             _ => return Err(NotExecuted),
         };
@@ -1794,7 +1837,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         };
         let mut inside = self.constant(0, 1);
         for range in ranges {
-            let size = self.constant(range.end - range.start, 2);
+            let size = self.constant(range.end.wrapping_sub(range.start), 2);
             let base = self.constant(range.start, 2);
             let next = self.new_rows(1);
             self.emit_lanes(test, next, &[source, base, size, inside]);
@@ -2382,8 +2425,7 @@ fn constant(value: u64, bits: u32) -> Option<SpecialValue> {
     Some(SpecialValue::Constant(value, bits))
 }
 
-/// The shared variables of a kernel. The kernel or a function that it may call names or declares them, or their address
-/// is an initial value of another variable.
+/// The shared variables of a kernel: the kernel or a function that it may call names or declares them.
 pub(super) fn shared_by(module: &Module<'_>, kernel: FunctionId) -> HashSet<DeclarationId> {
     let is_shared = |declared: &Declaration| declared.space == StateSpace::Shared;
     let mut used = HashSet::new();
@@ -2424,14 +2466,6 @@ pub(super) fn shared_by(module: &Module<'_>, kernel: FunctionId) -> HashSet<Decl
             }
         }
     }
-    let with_values = module.declarations().iter().filter(|known| known.initial.is_some());
-    for value in with_values.filter_map(|known| module.initial_value(known)?.ok()) {
-        for placed in value.values {
-            let Initializer::Address { name, .. } = placed.value else { continue };
-            let symbol = module.find_at(ScopeId::MODULE, name);
-            used.extend(symbol.filter(|of| is_shared(of.declaration)).map(|symbol| symbol.id));
-        }
-    }
     let functions: HashSet<FunctionId> = calls.order.into_iter().collect();
     let declared_inside = module.declarations_with_ids().filter(|(_, declared)| {
         let function = module.function_id(declared.scope);
@@ -2439,6 +2473,24 @@ pub(super) fn shared_by(module: &Module<'_>, kernel: FunctionId) -> HashSet<Decl
     });
     used.extend(declared_inside.map(|(id, _)| id));
     used
+}
+
+/// The shared variables with a fixed size whose addresses are initial values of other variables. Every kernel has them, at
+/// the same place.
+pub(super) fn named_by_initial_values(module: &Module<'_>) -> HashSet<DeclarationId> {
+    let mut named = HashSet::new();
+    let is_shared = |declared: &Declaration| {
+        declared.space == StateSpace::Shared && declared.array != Array::Unknown
+    };
+    let with_values = module.declarations().iter().filter(|known| known.initial.is_some());
+    for value in with_values.filter_map(|known| module.initial_value(known)?.ok()) {
+        for placed in value.values {
+            let Initializer::Address { name, .. } = placed.value else { continue };
+            let symbol = module.find_at(ScopeId::MODULE, name);
+            named.extend(symbol.filter(|of| is_shared(of.declaration)).map(|symbol| symbol.id));
+        }
+    }
+    named
 }
 
 /// The variables of the module and its functions that all threads of a block or of the grid share.
@@ -2460,11 +2512,7 @@ mod tests {
         let module = read(source).expect("a module");
         let around = Surroundings {
             variables: HashMap::new(),
-            windows: Windows {
-                map: AddressMap::default(),
-                constants: Vec::new(),
-                parameters: Vec::new(),
-            },
+            windows: Windows::default(),
             overrides: HashMap::new(),
         };
         let before = steps();

@@ -1,39 +1,27 @@
 //! [`Kernel`]: an entry function. [`KernelLaunch`]: the grid, the parameters and the options to run it with.
 
-use std::collections::HashMap;
-
-use super::compile::{
-    Surroundings, Windows, compile, function_address, shared_by, shared_variables,
-};
-use super::report::{
-    FaultTotal, KernelFault, KernelFaultKind, KernelResult, SkippedInstruction, UnknownCause,
-};
-use super::written::{Place, Shown, shortened};
+use super::compile::shared_variables;
+use super::loaded::{LoadedModule, MAX_SHARED};
+use super::report::KernelResult;
 use crate::meaning::Register;
 use crate::module::{
-    Array, Declaration, DeclarationId, Function, FunctionId, FunctionKind, LaunchBounds, Linkage,
-    Module, ScopeId, StatementId, initial_bytes, variable_bytes,
+    Declaration, DeclarationId, Function, FunctionId, FunctionKind, LaunchBounds, Linkage, Module,
+    ScopeId, variable_bytes,
 };
 use crate::run::{LaunchValueError, elements};
 use crate::syntax::{LineIndex, Span, StateSpace};
 use warpload::lane::LANES;
-use warpload::memory::AddressMap;
-use warpload_machine::code::{AddressedSpace, Slot};
 use warpload_machine::{
-    AllocationError, AllocationUse, DeviceMemory, FaultCount, LaunchEnd, LaunchOptions,
-    LaunchOutcome, LaunchWatch, MAX_ALIGNMENT, MachineFault, MemoryObserver, Origin, Protection,
-    Site, TooMuchMemory, run,
+    AllocationError, DeviceMemory, LaunchOptions, LaunchWatch, MAX_ALIGNMENT, MemoryObserver,
+    TooMuchMemory,
 };
-
-/// The most shared memory of a block, in bytes. More than any GPU has.
-const MAX_SHARED: u64 = 1 << 20;
 
 /// An entry function of a module.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel<'m> {
-    module: &'m Module<'m>,
-    id: FunctionId,
-    function: &'m Function,
+    pub(super) module: &'m Module<'m>,
+    pub(super) id: FunctionId,
+    pub(super) function: &'m Function,
 }
 
 /// The grid, the parameters and the options of a launch.
@@ -44,7 +32,7 @@ pub struct KernelLaunch {
     pub options: LaunchOptions,
     /// The bytes of each parameter in order, little-endian.
     pub parameters: Vec<Vec<u8>>,
-    /// Addresses of variables, in global or shared memory. The machine places all others.
+    /// Addresses of variables in their spaces. The machine places all others.
     pub places: Vec<(DeclarationId, u64)>,
     /// Bytes of `.global` and `.const` variables of the module, as `cudaMemcpyToSymbol` writes them: they replace the
     /// first bytes of the initial value. [`Kernel::variable`] finds a variable.
@@ -397,7 +385,8 @@ impl<'m> Kernel<'m> {
         declared.map(|declared| variable_bytes(self.module, declared)).collect()
     }
 
-    /// Executes the kernel. `memory` has the buffers; the variables of the module are added to it.
+    /// Loads the module, and executes the kernel once. `memory` has the buffers; the variables of the module are added to
+    /// it, with their initial values. [`LoadedModule`] is for several launches.
     ///
     /// # Errors
     /// Returns [`KernelError`] if the launch does not suit the kernel, or does not end. The memory then has all stores
@@ -424,89 +413,34 @@ impl<'m> Kernel<'m> {
         watch: Option<&LaunchWatch>,
     ) -> Result<KernelResult, KernelError> {
         self.check(launch)?;
-        let (surroundings, shared) = self.place(launch, memory)?;
-        let mut compiled = compile(self.module, self.id, &surroundings);
-        (compiled.code.shared_bytes, compiled.code.shared_unit) = (shared, self.shared_unit());
-        if let Some(statement) = compiled.of_cluster {
-            let (line, text) = self.written(statement, &LineIndex::new(self.module.source()));
-            return Err(KernelError::Cluster { line, text });
-        }
-        let outcome = run(&compiled.code, &launch.options, memory, observer, watch);
-        let end = outcome.end;
-        let result = self.result(outcome, &compiled.registers, launch);
-        let (last, is_jump) = match end {
-            LaunchEnd::Interrupted => return Err(KernelError::Interrupted),
-            LaunchEnd::Steps { last, is_jump } => (last, is_jump),
-            LaunchEnd::Done | LaunchEnd::Trapped => return Ok(result),
-        };
-        let lines = LineIndex::new(self.module.source());
-        let (line, text) = self.written(StatementId(last.0), &lines);
-        let (steps, blocks) = (launch.options.steps, launch.options.block_count());
-        let text = shortened(&text).into_owned();
-        Err(KernelError::Steps { steps, blocks, line, text, is_jump, result: Box::new(result) })
-    }
-
-    /// The findings of a launch, with lines and texts.
-    fn result(
-        &self,
-        outcome: LaunchOutcome,
-        registers: &[HashMap<Slot, Register>],
-        launch: &KernelLaunch,
-    ) -> KernelResult {
-        let lines = LineIndex::new(self.module.source());
-        let skipped = outcome.skipped.iter().map(|(site, count)| {
-            let statement = StatementId(site.0);
-            let (line, text) = self.written(statement, &lines);
-            let text = shortened(&text).into_owned();
-            SkippedInstruction { statement, line, text, count: *count }
-        });
-        let skipped = skipped.collect();
-        let mut shown = Shown::new(self.module, registers);
-        let faults: Vec<KernelFault> =
-            outcome.faults.into_iter().map(|fault| self.fault(fault, &mut shown)).collect();
-        let total = |total: FaultCount| {
-            let first = faults.get(total.first)?;
-            let statement = first.statement;
-            let found = self.module.statements().get(statement.index());
-            Some(FaultTotal {
-                kind: first.kind.name(),
-                statement,
-                pc: found.map_or(0, |found| found.span.start),
-                text: shown.text(statement),
-                first: total.first,
-                count: total.count,
-            })
-        };
-        let fault_totals = outcome.fault_totals.into_iter().filter_map(total).collect();
-        let unknown = outcome.unknown.into_iter();
-        let unknown =
-            unknown.map(|unknown| unknown.map(|origin| cause(origin, &mut shown))).collect();
-        let barrier = outcome.partial_barrier;
-        KernelResult {
-            counts: outcome.counts,
-            printed: outcome.printed,
-            printed_bytes: outcome.printed_bytes,
-            unknown,
-            fault_totals,
-            fault_count: outcome.fault_count,
-            skipped,
-            faults,
-            has_ended: matches!(outcome.end, LaunchEnd::Done | LaunchEnd::Trapped),
-            checks_races: launch.options.checks_races,
-            checks_uninitialized: launch.options.checks_uninitialized,
-            partial_barrier: barrier.map(|site| self.written(StatementId(site.0), &lines).0),
-        }
+        LoadedModule::at(self.module, memory, &launch.places)?
+            .launch(self, launch, memory, observer, watch)
     }
 
     /// The unit in which the target allocates shared memory, in bytes. [PTX ISA, "%total_smem_size"]
-    fn shared_unit(&self) -> u64 {
+    pub(super) fn shared_unit(&self) -> u64 {
         match self.module.target.sm {
             30..80 => 256,
             _ => 128,
         }
     }
 
-    fn check(&self, launch: &KernelLaunch) -> Result<(), KernelError> {
+    /// The bytes of the parameters, and the offset of each.
+    pub(super) fn parameters(&self, launch: &KernelLaunch) -> (Vec<u8>, Vec<(DeclarationId, u64)>) {
+        let (mut bytes, mut offsets) = (Vec::new(), Vec::new());
+        for (place, given) in self.function.parameters.clone().zip(&launch.parameters) {
+            let id = DeclarationId(place as u32);
+            let Some(declared) = self.module.declaration(id) else { continue };
+            let alignment = declared.alignment().min(MAX_ALIGNMENT);
+            let offset = (bytes.len() as u64).next_multiple_of(alignment);
+            bytes.resize(offset as usize, 0);
+            bytes.extend_from_slice(given);
+            offsets.push((id, offset));
+        }
+        (bytes, offsets)
+    }
+
+    pub(super) fn check(&self, launch: &KernelLaunch) -> Result<(), KernelError> {
         let LaunchOptions { grid, block: sizes, only_block, .. } = launch.options;
         let threads = sizes.iter().try_fold(1_u32, |all, size| all.checked_mul(*size));
         if !threads.is_some_and(|threads| (1..=1024).contains(&threads)) {
@@ -580,217 +514,10 @@ impl<'m> Kernel<'m> {
             _ => Ok(()),
         }
     }
-
-    /// Places the module's variables and the parameters in memory. Also returns the size of shared memory.
-    fn place(
-        &self,
-        launch: &KernelLaunch,
-        memory: &mut DeviceMemory,
-    ) -> Result<(Surroundings, u64), KernelError> {
-        let module = self.module;
-        let mut variables = HashMap::new();
-        let (mut shared, mut dynamic) = (0_u64, Vec::new());
-        let mut filled = Vec::new();
-        let placed = |id: DeclarationId| {
-            let place = launch.places.iter().find(|(known, _)| *known == id);
-            place.map(|(_, address)| *address)
-        };
-        let used = shared_by(module, self.id);
-        let is_used = |id: DeclarationId| used.contains(&id) || placed(id).is_some();
-        for (id, declared) in shared_variables(module) {
-            if declared.space != StateSpace::Shared || !is_used(id) {
-                continue;
-            }
-            let bytes = variable_bytes(module, declared);
-            if declared.linkage == Linkage::Extern && declared.array == Array::Unknown {
-                dynamic.push((id, declared.alignment().min(MAX_ALIGNMENT)));
-                continue;
-            }
-            let free = shared.next_multiple_of(declared.alignment().min(MAX_ALIGNMENT));
-            let offset = placed(id).unwrap_or(free);
-            variables.insert(id, (AddressedSpace::Shared, offset));
-            shared = shared.max(offset.saturating_add(bytes));
-            if shared > MAX_SHARED {
-                return Err(KernelError::SharedSize(shared));
-            }
-        }
-        // Constants first, so that they are neighbours, and one range of addresses has all of them.
-        let in_memory = |space: StateSpace| {
-            let all = shared_variables(module).filter(move |(_, known)| known.space == space);
-            all.filter(|(_, known)| known.linkage != Linkage::Extern)
-        };
-        for (id, declared) in in_memory(StateSpace::Const).chain(in_memory(StateSpace::Global)) {
-            let bytes = variable_bytes(module, declared);
-            let name = AllocationUse::Variable(shortened(module.text(declared.name)).into_owned());
-            // Checks the size, because it comes from the module's text.
-            let zeros = memory.zeros(bytes)?;
-            let base = match placed(id) {
-                Some(base) => memory.allocate_at(base, zeros, name).map(|()| base)?,
-                None => memory.allocate(zeros, name)?,
-            };
-            variables.insert(id, (AddressedSpace::Global, base));
-            filled.push((id, base, bytes));
-        }
-        let alignment = dynamic.iter().map(|known| known.1).max().unwrap_or(1);
-        let first = shared.next_multiple_of(alignment);
-        variables.extend(dynamic.iter().map(|known| (known.0, (AddressedSpace::Shared, first))));
-        let shared = first.saturating_add(launch.options.shared_bytes);
-        if shared > MAX_SHARED {
-            return Err(KernelError::SharedSize(shared));
-        }
-        self.place_parameters(launch, memory, &mut variables)?;
-        memory.forget_variables();
-        for (id, base, bytes) in filled {
-            self.initialize(id, base, bytes, &variables, memory);
-            let Some(declared) = module.declaration(id) else { continue };
-            if is_named_by_host(declared) {
-                memory.name_variable(module.text(declared.name), base);
-            }
-            if declared.space == StateSpace::Const {
-                memory.protect(base, Protection::Constant);
-            }
-        }
-        for (id, bytes) in &launch.variables {
-            if let Some((_, base)) = variables.get(id) {
-                memory.write(*base, 0, bytes);
-            }
-        }
-        let overrides = launch.registers.iter().cloned().collect();
-        let map = AddressMap::default();
-        let constants = memory.protected(Protection::Constant);
-        let parameters = memory.protected(Protection::Parameters);
-        let windows = Windows { map, constants, parameters };
-        Ok((Surroundings { variables, windows, overrides }, first))
-    }
-
-    fn place_parameters(
-        &self,
-        launch: &KernelLaunch,
-        memory: &mut DeviceMemory,
-        variables: &mut HashMap<DeclarationId, (AddressedSpace, u64)>,
-    ) -> Result<(), KernelError> {
-        let mut bytes = Vec::new();
-        let mut places = Vec::new();
-        for (place, given) in self.function.parameters.clone().zip(&launch.parameters) {
-            let id = DeclarationId(place as u32);
-            let Some(declared) = self.module.declaration(id) else { continue };
-            let alignment = declared.alignment().min(MAX_ALIGNMENT);
-            let offset = (bytes.len() as u64).next_multiple_of(alignment);
-            bytes.resize(offset as usize, 0);
-            bytes.extend_from_slice(given);
-            places.push((id, offset));
-        }
-        let base = memory.allocate(bytes, AllocationUse::Parameters)?;
-        let places = places.into_iter().map(|(id, at)| (id, (AddressedSpace::Global, base + at)));
-        variables.extend(places);
-        Ok(())
-    }
-
-    /// Writes the initial value of a variable to its memory.
-    fn initialize(
-        &self,
-        id: DeclarationId,
-        base: u64,
-        bytes: u64,
-        variables: &HashMap<DeclarationId, (AddressedSpace, u64)>,
-        memory: &mut DeviceMemory,
-    ) {
-        let module = self.module;
-        let Some(declared) = module.declaration(id) else { return };
-        let map = AddressMap::default();
-        let address = |id: DeclarationId, is_generic: bool| {
-            let (space, address) = *variables.get(&id)?;
-            let is_shared = space == AddressedSpace::Shared;
-            Some(if is_shared && is_generic { map.shared().base + address } else { address })
-        };
-        let initial = initial_bytes(module, declared, bytes, &address);
-        memory.write(base, 0, &initial.bytes);
-        for (unknown, span) in initial.unknown {
-            let range = unknown.start as usize..unknown.end as usize;
-            // `initial_bytes` only knows the addresses of variables, so function names are unknown to it.
-            let word = module.text(span).trim_start_matches("generic").trim();
-            match module.function_id_of(word) {
-                Some(function) if range.len() <= 8 => {
-                    let address = function_address(function).to_le_bytes();
-                    memory.write(base, range.start, &address[..range.len()]);
-                }
-                _ => memory.make_unknown(base, range),
-            }
-        }
-    }
-
-    /// The line and the text of a statement.
-    fn written(&self, statement: StatementId, lines: &LineIndex) -> (u32, String) {
-        let found = self.module.statements().get(statement.index());
-        let text = found.map(|found| self.module.statement(found.span, lines));
-        text.map_or((0, String::new()), |text| (text.line, text.text))
-    }
-
-    fn fault(&self, raw: MachineFault, shown: &mut Shown<'_>) -> KernelFault {
-        let statement = StatementId(raw.site.0);
-        let line = |shown: &mut Shown<'_>, other: Site| shown.place(StatementId(other.0)).line;
-        let kind = raw.kind.map(shown, line, |shown, origin| cause(origin, shown));
-        let nearest_name = match raw.nearest.as_ref().map(|nearest| &nearest.purpose) {
-            Some(AllocationUse::Argument(number)) => shown.parameter(self.function, *number),
-            _ => None,
-        };
-        let Place { line, column } = shown.place(statement);
-        let location = self.module.location(statement);
-        let inlined = self.module.inlined_location(statement);
-        KernelFault {
-            kind,
-            statement,
-            line,
-            column,
-            function: shown.function(statement),
-            source_file: location.and_then(|location| shown.file(location)),
-            source_line: location.map(|location| location.line),
-            inlined_from: inlined.map(|inlined| (shown.file(inlined), inlined.line)),
-            block: raw.block,
-            thread: raw.thread,
-            lane: raw.lane,
-            address: raw.address,
-            nearest: raw.nearest,
-            nearest_name,
-            hint: raw.hint,
-        }
-    }
-}
-
-/// The text of an origin.
-fn cause(origin: Origin, shown: &mut Shown<'_>) -> UnknownCause {
-    let mut written = |site: Site| {
-        let id = StatementId(site.0);
-        (shown.place(id).line, shown.text(id))
-    };
-    match origin {
-        Origin::NotExecuted(site) => {
-            let (line, text) = written(site);
-            UnknownCause::NotExecuted { line, text }
-        }
-        Origin::Undefined(site) => {
-            let (line, text) = written(site);
-            UnknownCause::Undefined { line, text }
-        }
-        Origin::Discarded(site) => {
-            let (line, text) = written(site);
-            UnknownCause::Discarded { line, text }
-        }
-        Origin::AbsentLane(site) => {
-            let (line, text) = written(site);
-            UnknownCause::AbsentLane { line, text }
-        }
-        Origin::NeverWritten { function, slot } => {
-            let register = shown.register(function as usize, slot);
-            UnknownCause::NeverWritten { register }
-        }
-        Origin::InitialValue => UnknownCause::InitialValue,
-        Origin::Several => UnknownCause::Several,
-    }
 }
 
 /// Whether a host program can name a variable: it is in global or constant memory, and belongs to the whole module.
-fn is_named_by_host(declared: &Declaration) -> bool {
+pub(super) fn is_named_by_host(declared: &Declaration) -> bool {
     matches!(declared.space, StateSpace::Global | StateSpace::Const)
         && declared.linkage != Linkage::Extern
         && declared.scope == ScopeId::MODULE

@@ -33,7 +33,9 @@ mod cluster;
 mod compile;
 mod conversions;
 mod effects;
+mod findings;
 mod kernel;
+mod loaded;
 mod matrix;
 mod operations;
 mod report;
@@ -44,6 +46,7 @@ mod video;
 mod written;
 
 pub use self::kernel::{Kernel, KernelError, KernelLaunch, RegisterLanes};
+pub use self::loaded::LoadedModule;
 pub use self::report::{
     FaultTotal, KernelFault, KernelFaultKind, KernelResult, SkippedInstruction, UnknownCause,
 };

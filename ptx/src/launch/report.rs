@@ -187,6 +187,8 @@ pub enum UnknownCause {
     },
     /// The initial value of a variable is not known, such as the address of an external symbol.
     InitialValue,
+    /// An earlier launch on the same memory has left it unknown.
+    EarlierLaunch,
     /// There are several reasons, too many to be told apart.
     Several,
 }
@@ -208,6 +210,7 @@ impl fmt::Display for UnknownCause {
                 write!(f, "`{text}` in line {line} leaves it undefined")
             }
             Self::InitialValue => f.write_str("the initial value of a variable has no value here"),
+            Self::EarlierLaunch => f.write_str("an earlier launch has left it unknown"),
             Self::Several => {
                 f.write_str("many instructions are not executed, or registers never written")
             }

@@ -1,0 +1,138 @@
+//! The findings of a launch, with the lines and the texts of the module.
+
+use std::collections::HashMap;
+
+use super::kernel::{Kernel, KernelLaunch};
+use super::report::{FaultTotal, KernelFault, KernelResult, SkippedInstruction, UnknownCause};
+use super::written::{Place, Shown, shortened};
+use crate::meaning::Register;
+use crate::module::StatementId;
+use crate::syntax::LineIndex;
+use warpload_machine::code::Slot;
+use warpload_machine::{
+    AllocationUse, FaultCount, LaunchEnd, LaunchOutcome, MachineFault, Origin, Site,
+};
+
+impl Kernel<'_> {
+    /// The findings of a launch, with lines and texts.
+    pub(super) fn result(
+        &self,
+        outcome: LaunchOutcome,
+        registers: &[HashMap<Slot, Register>],
+        launch: &KernelLaunch,
+    ) -> KernelResult {
+        let lines = LineIndex::new(self.module.source());
+        let skipped = outcome.skipped.iter().map(|(site, count)| {
+            let statement = StatementId(site.0);
+            let (line, text) = self.written(statement, &lines);
+            let text = shortened(&text).into_owned();
+            SkippedInstruction { statement, line, text, count: *count }
+        });
+        let skipped = skipped.collect();
+        let mut shown = Shown::new(self.module, registers);
+        let faults: Vec<KernelFault> =
+            outcome.faults.into_iter().map(|fault| self.fault(fault, &mut shown)).collect();
+        let total = |total: FaultCount| {
+            let first = faults.get(total.first)?;
+            let statement = first.statement;
+            let found = self.module.statements().get(statement.index());
+            Some(FaultTotal {
+                kind: first.kind.name(),
+                statement,
+                pc: found.map_or(0, |found| found.span.start),
+                text: shown.text(statement),
+                first: total.first,
+                count: total.count,
+            })
+        };
+        let fault_totals = outcome.fault_totals.into_iter().filter_map(total).collect();
+        let unknown = outcome.unknown.into_iter();
+        let unknown =
+            unknown.map(|unknown| unknown.map(|origin| cause(origin, &mut shown))).collect();
+        let barrier = outcome.partial_barrier;
+        KernelResult {
+            counts: outcome.counts,
+            printed: outcome.printed,
+            printed_bytes: outcome.printed_bytes,
+            unknown,
+            fault_totals,
+            fault_count: outcome.fault_count,
+            skipped,
+            faults,
+            has_ended: matches!(outcome.end, LaunchEnd::Done | LaunchEnd::Trapped),
+            checks_races: launch.options.checks_races,
+            checks_uninitialized: launch.options.checks_uninitialized,
+            partial_barrier: barrier.map(|site| self.written(StatementId(site.0), &lines).0),
+        }
+    }
+
+    /// The line and the text of a statement.
+    pub(super) fn written(&self, statement: StatementId, lines: &LineIndex) -> (u32, String) {
+        let found = self.module.statements().get(statement.index());
+        let text = found.map(|found| self.module.statement(found.span, lines));
+        text.map_or((0, String::new()), |text| (text.line, text.text))
+    }
+
+    fn fault(&self, raw: MachineFault, shown: &mut Shown<'_>) -> KernelFault {
+        let statement = StatementId(raw.site.0);
+        let line = |shown: &mut Shown<'_>, other: Site| shown.place(StatementId(other.0)).line;
+        let kind = raw.kind.map(shown, line, |shown, origin| cause(origin, shown));
+        let nearest_name = match raw.nearest.as_ref().map(|nearest| &nearest.purpose) {
+            Some(AllocationUse::Argument(number)) => shown.parameter(self.function, *number),
+            _ => None,
+        };
+        let Place { line, column } = shown.place(statement);
+        let location = self.module.location(statement);
+        let inlined = self.module.inlined_location(statement);
+        KernelFault {
+            kind,
+            statement,
+            line,
+            column,
+            function: shown.function(statement),
+            source_file: location.and_then(|location| shown.file(location)),
+            source_line: location.map(|location| location.line),
+            inlined_from: inlined.map(|inlined| (shown.file(inlined), inlined.line)),
+            block: raw.block,
+            thread: raw.thread,
+            lane: raw.lane,
+            address: raw.address,
+            nearest: raw.nearest,
+            nearest_name,
+            hint: raw.hint,
+        }
+    }
+}
+
+/// The text of an origin.
+fn cause(origin: Origin, shown: &mut Shown<'_>) -> UnknownCause {
+    let mut written = |site: Site| {
+        let id = StatementId(site.0);
+        (shown.place(id).line, shown.text(id))
+    };
+    match origin {
+        Origin::NotExecuted(site) => {
+            let (line, text) = written(site);
+            UnknownCause::NotExecuted { line, text }
+        }
+        Origin::Undefined(site) => {
+            let (line, text) = written(site);
+            UnknownCause::Undefined { line, text }
+        }
+        Origin::Discarded(site) => {
+            let (line, text) = written(site);
+            UnknownCause::Discarded { line, text }
+        }
+        Origin::AbsentLane(site) => {
+            let (line, text) = written(site);
+            UnknownCause::AbsentLane { line, text }
+        }
+        Origin::NeverWritten { function, slot } => {
+            let register = shown.register(function as usize, slot);
+            UnknownCause::NeverWritten { register }
+        }
+        Origin::InitialValue => UnknownCause::InitialValue,
+        Origin::EarlierLaunch => UnknownCause::EarlierLaunch,
+        Origin::Several => UnknownCause::Several,
+    }
+}

@@ -1,0 +1,332 @@
+//! [`LoadedModule`]: a module in a memory, whose kernels are compiled once and launched many times.
+
+use std::collections::HashMap;
+
+use super::compile::{
+    Compilation, Surroundings, Windows, compile, function_address, named_by_initial_values,
+    shared_by, shared_variables,
+};
+use super::kernel::{Kernel, KernelError, KernelLaunch, is_named_by_host};
+use super::report::KernelResult;
+use super::written::shortened;
+use crate::meaning::{CONST_BANK, CONSTANTS, PARAMETER_BANK, PARAMETER_BASE, PARAMETERS};
+use crate::module::{
+    Array, DeclarationId, FunctionId, Linkage, Module, StatementId, initial_bytes, variable_bytes,
+};
+use crate::syntax::{LineIndex, StateSpace};
+use warpload_machine::code::AddressSpace;
+use warpload_machine::{
+    AllocationUse, DeviceMemory, LaunchEnd, LaunchWatch, MAX_ALIGNMENT, MemoryObserver, Protection,
+    run,
+};
+
+/// The most shared memory of a block, in bytes. More than any GPU has.
+pub(super) const MAX_SHARED: u64 = 1 << 20;
+
+/// The bank of parameters while another kernel runs.
+const NO_BANK: u8 = u8::MAX;
+
+/// The addresses of variables in their spaces.
+type Addresses = HashMap<DeclarationId, (AddressSpace, u64)>;
+
+/// A module in a [`DeviceMemory`]. Its `.global` variables keep their values from launch to launch, as `__device__`
+/// variables of CUDA do, and each kernel is compiled at its first launch alone.
+///
+/// ```
+/// use warpload_ptx::launch::{DeviceMemory, Kernel, KernelLaunch, LoadedModule};
+///
+/// let module = warpload_ptx::read(".version 8.0\n.target sm_80\n.address_size 64
+///     .global .u32 launches;
+///     .visible .entry count() {
+///         .reg .b32 %r<3>;
+///         ld.global.u32 %r1, [launches]; add.s32 %r2, %r1, 1; st.global.u32 [launches], %r2;
+///         ret;
+///     }")?;
+/// let (mut memory, kernel) = (DeviceMemory::new(), Kernel::named(&module, "count")?);
+/// let mut loaded = LoadedModule::new(&module, &mut memory)?;
+/// let launch = KernelLaunch::new([1; 3], [1; 3]);
+/// for _ in 0..3 {
+///     loaded.launch(&kernel, &launch, &mut memory, None, None)?;
+/// }
+/// let launches = memory.variable("launches").ok_or("no variable")?;
+/// assert_eq!(memory.bytes(launches), Some(&[3, 0, 0, 0][..]));
+/// loaded.reset(&mut memory);
+/// assert_eq!(memory.bytes(launches), Some(&[0; 4][..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct LoadedModule<'m> {
+    module: &'m Module<'m>,
+    /// The `.global` and `.const` variables, and the shared ones that initial values name: they have the same address in
+    /// every kernel.
+    addresses: Addresses,
+    /// The shared memory of these, in bytes.
+    shared: u64,
+    /// The `.global` and `.const` variables with the address and the size of each in memory.
+    placed: Vec<(DeclarationId, u64, u64)>,
+    /// Addresses from the caller, in the variables' spaces.
+    places: HashMap<DeclarationId, u64>,
+    windows: Windows,
+    kernels: HashMap<FunctionId, LoadedKernel>,
+}
+
+/// A kernel with the address of its parameters.
+#[derive(Debug)]
+struct LoadedKernel {
+    compilation: Compilation,
+    parameters: u64,
+}
+
+impl<'m> LoadedModule<'m> {
+    /// Adds the variables of a module to a memory, with their initial values.
+    ///
+    /// # Errors
+    /// Returns [`KernelError`] if the memory has no room for them.
+    pub fn new(module: &'m Module<'m>, memory: &mut DeviceMemory) -> Result<Self, KernelError> {
+        Self::at(module, memory, &[])
+    }
+
+    /// [`Self::new`] with the addresses of some variables, in their spaces. The machine places all others.
+    ///
+    /// # Errors
+    /// Returns [`KernelError`] like [`Self::new`], and for an address where the variable cannot be.
+    pub fn at(
+        module: &'m Module<'m>,
+        memory: &mut DeviceMemory,
+        places: &[(DeclarationId, u64)],
+    ) -> Result<Self, KernelError> {
+        let mut loaded = Self {
+            module,
+            addresses: HashMap::new(),
+            shared: 0,
+            placed: Vec::new(),
+            places: places.iter().copied().collect(),
+            windows: Windows::default(),
+            kernels: HashMap::new(),
+        };
+        let named = named_by_initial_values(module);
+        let mut addresses = Addresses::new();
+        loaded.shared = loaded.place_shared(&mut addresses, 0, |id| named.contains(&id))?;
+        loaded.addresses = addresses;
+        // Constants first, so that they are neighbours, and one range of addresses has all of them.
+        loaded.place(StateSpace::Const, memory)?;
+        if let Some(constants) = memory.bank_addresses(CONST_BANK) {
+            loaded.windows.constants = constants;
+        }
+        loaded.place(StateSpace::Global, memory)?;
+        memory.forget_variables();
+        for (id, base, _) in &loaded.placed {
+            if let Some(declared) = module.declaration(*id).filter(|known| is_named_by_host(known))
+            {
+                memory.name_variable(module.text(declared.name), *base);
+            }
+        }
+        for (id, base, bytes) in &loaded.placed {
+            loaded.initialize(*id, *base, *bytes, memory);
+        }
+        Ok(loaded)
+    }
+
+    /// Places the variables of a space in memory.
+    fn place(&mut self, space: StateSpace, memory: &mut DeviceMemory) -> Result<(), KernelError> {
+        let is_constant = space == StateSpace::Const;
+        // The address of the byte with offset 0 of the space.
+        let mut first = if is_constant { None } else { Some(0) };
+        for (id, declared) in shared_variables(self.module) {
+            if declared.space != space || declared.linkage == Linkage::Extern {
+                continue;
+            }
+            let bytes = variable_bytes(self.module, declared);
+            let name = shortened(self.module.text(declared.name)).into_owned();
+            let purpose = AllocationUse::Variable(name);
+            // Checks the size, because it comes from the module's text.
+            let zeros = memory.zeros(bytes)?;
+            let base = match self.places.get(&id) {
+                Some(place) => {
+                    let first = *first.get_or_insert_with(|| memory.next_address());
+                    let base = first.wrapping_add(*place);
+                    memory.allocate_at(base, zeros, purpose)?;
+                    base
+                }
+                None => memory.allocate(zeros, purpose)?,
+            };
+            let first = *first.get_or_insert(base);
+            if is_constant {
+                memory.protect(base, Protection::Bank(CONST_BANK));
+                memory.set_bank(CONST_BANK, first);
+                self.addresses.insert(id, (CONSTANTS, base.wrapping_sub(first)));
+            } else {
+                self.addresses.insert(id, (AddressSpace::Global, base));
+            }
+            self.placed.push((id, base, bytes));
+        }
+        Ok(())
+    }
+
+    /// Places shared variables from an offset on. Returns the size of shared memory before the dynamic part.
+    fn place_shared(
+        &self,
+        addresses: &mut Addresses,
+        mut shared: u64,
+        is_used: impl Fn(DeclarationId) -> bool,
+    ) -> Result<u64, KernelError> {
+        let mut dynamic = Vec::new();
+        for (id, declared) in shared_variables(self.module) {
+            let is_known = addresses.contains_key(&id);
+            if declared.space != StateSpace::Shared || is_known || !is_used(id) {
+                continue;
+            }
+            let alignment = declared.alignment().min(MAX_ALIGNMENT);
+            if declared.linkage == Linkage::Extern && declared.array == Array::Unknown {
+                dynamic.push((id, alignment));
+                continue;
+            }
+            let free = shared.next_multiple_of(alignment);
+            let offset = self.places.get(&id).copied().unwrap_or(free);
+            addresses.insert(id, (AddressSpace::Shared, offset));
+            shared = shared.max(offset.saturating_add(variable_bytes(self.module, declared)));
+            if shared > MAX_SHARED {
+                return Err(KernelError::SharedSize(shared));
+            }
+        }
+        let alignment = dynamic.iter().map(|known| known.1).max().unwrap_or(1);
+        let first = shared.next_multiple_of(alignment);
+        addresses.extend(dynamic.iter().map(|known| (known.0, (AddressSpace::Shared, first))));
+        Ok(first)
+    }
+
+    /// Gives all `.global` and `.const` variables their initial values again.
+    pub fn reset(&self, memory: &mut DeviceMemory) {
+        for (id, base, bytes) in &self.placed {
+            memory.clear(*base);
+            self.initialize(*id, *base, *bytes, memory);
+        }
+    }
+
+    /// Writes the initial value of a variable to its memory.
+    fn initialize(&self, id: DeclarationId, base: u64, bytes: u64, memory: &mut DeviceMemory) {
+        let module = self.module;
+        let Some(declared) = module.declaration(id) else { return };
+        let windows = &self.windows;
+        let address = |id: DeclarationId, is_generic: bool| {
+            let (space, address) = *self.addresses.get(&id)?;
+            Some(match space {
+                _ if !is_generic => address,
+                AddressSpace::Shared => windows.map.shared().base + address,
+                CONSTANTS => windows.constants.start.wrapping_add(address),
+                _ => address,
+            })
+        };
+        let initial = initial_bytes(module, declared, bytes, &address);
+        memory.write(base, 0, &initial.bytes);
+        for (unknown, span) in initial.unknown {
+            let range = unknown.start as usize..unknown.end as usize;
+            // `initial_bytes` only knows the addresses of variables, so function names are unknown to it.
+            let word = module.text(span).trim_start_matches("generic").trim();
+            match module.function_id_of(word) {
+                Some(function) if range.len() <= 8 => {
+                    let address = function_address(function).to_le_bytes();
+                    memory.write(base, range.start, &address[..range.len()]);
+                }
+                _ => memory.make_unknown(base, range),
+            }
+        }
+    }
+
+    /// Launches a kernel of the module. `memory` must be the one that the module is loaded in.
+    ///
+    /// # Errors
+    /// Returns [`KernelError`] if the launch does not suit the kernel, or does not end. The memory then has all stores
+    /// up to the error.
+    pub fn launch(
+        &mut self,
+        kernel: &Kernel<'m>,
+        launch: &KernelLaunch,
+        memory: &mut DeviceMemory,
+        observer: Option<&mut dyn MemoryObserver>,
+        watch: Option<&LaunchWatch>,
+    ) -> Result<KernelResult, KernelError> {
+        kernel.check(launch)?;
+        // Values of registers are a part of the code.
+        let is_shared = launch.registers.is_empty();
+        let known = self.kernels.remove(&kernel.id).filter(|_| is_shared);
+        let loaded = match known {
+            Some(loaded) => loaded,
+            None => self.compiled(kernel, launch, memory)?,
+        };
+        let result = self.run(kernel, &loaded, launch, memory, observer, watch);
+        if is_shared {
+            self.kernels.insert(kernel.id, loaded);
+        }
+        result
+    }
+
+    fn compiled(
+        &self,
+        kernel: &Kernel<'m>,
+        launch: &KernelLaunch,
+        memory: &mut DeviceMemory,
+    ) -> Result<LoadedKernel, KernelError> {
+        let module = self.module;
+        let used = shared_by(module, kernel.id);
+        let is_used = |id: DeclarationId| used.contains(&id) || self.places.contains_key(&id);
+        let mut variables = self.addresses.clone();
+        let shared = self.place_shared(&mut variables, self.shared, is_used)?;
+        let (bytes, offsets) = kernel.parameters(launch);
+        let in_bank = |(id, offset)| (id, (PARAMETERS, PARAMETER_BASE + offset));
+        variables.extend(offsets.into_iter().map(in_bank));
+        let size = bytes.len() as u64;
+        let parameters = memory.allocate(bytes, AllocationUse::Parameters)?;
+        memory.protect(parameters, Protection::Bank(NO_BANK));
+        let windows = Windows { parameters: parameters..parameters + size, ..self.windows.clone() };
+        let overrides = launch.registers.iter().cloned().collect();
+        let around = Surroundings { variables, windows, overrides };
+        let mut compilation = compile(module, kernel.id, &around);
+        if let Some(statement) = compilation.of_cluster {
+            let (line, text) = kernel.written(statement, &LineIndex::new(module.source()));
+            return Err(KernelError::Cluster { line, text });
+        }
+        let code = &mut compilation.code;
+        (code.shared_bytes, code.shared_unit) = (shared, kernel.shared_unit());
+        Ok(LoadedKernel { compilation, parameters })
+    }
+
+    fn run(
+        &self,
+        kernel: &Kernel<'m>,
+        LoadedKernel { compilation, parameters }: &LoadedKernel,
+        launch: &KernelLaunch,
+        memory: &mut DeviceMemory,
+        observer: Option<&mut dyn MemoryObserver>,
+        watch: Option<&LaunchWatch>,
+    ) -> Result<KernelResult, KernelError> {
+        let Compilation { code, registers, .. } = compilation;
+        let options = &launch.options;
+        let shared = code.shared_bytes.saturating_add(options.shared_bytes);
+        if shared > MAX_SHARED {
+            return Err(KernelError::SharedSize(shared));
+        }
+        for (id, bytes) in &launch.variables {
+            if let Some((_, base, _)) = self.placed.iter().find(|known| known.0 == *id) {
+                memory.write(*base, 0, bytes);
+            }
+        }
+        memory.write(*parameters, 0, &kernel.parameters(launch).0);
+        memory.protect(*parameters, Protection::Bank(PARAMETER_BANK));
+        memory.set_bank(PARAMETER_BANK, parameters.wrapping_sub(PARAMETER_BASE));
+        let outcome = run(code, options, memory, observer, watch);
+        memory.protect(*parameters, Protection::Bank(NO_BANK));
+        let end = outcome.end;
+        let result = kernel.result(outcome, registers, launch);
+        let (last, is_jump) = match end {
+            LaunchEnd::Interrupted => return Err(KernelError::Interrupted),
+            LaunchEnd::Steps { last, is_jump } => (last, is_jump),
+            LaunchEnd::Done | LaunchEnd::Trapped => return Ok(result),
+        };
+        let lines = LineIndex::new(self.module.source());
+        let (line, text) = kernel.written(StatementId(last.0), &lines);
+        let (steps, blocks) = (options.steps, options.block_count());
+        let text = shortened(&text).into_owned();
+        Err(KernelError::Steps { steps, blocks, line, text, is_jump, result: Box::new(result) })
+    }
+}
