@@ -1,5 +1,7 @@
 //! Executes the loads, stores, atomic operations and asynchronous copies of a warp.
 
+use std::cell::Cell;
+
 use crate::code::{Atomic, Base, CopiedPart, Element, Mbarrier, MemoryKind, MemoryOp, Op};
 use crate::engine::{Engine, HINTS, Stop};
 use crate::fault::{FaultKind, MachineFaultKind, MbarrierFault};
@@ -9,8 +11,10 @@ use crate::number::NumberType as T;
 use crate::races::{Performer, SharedAccess, Strength};
 use crate::registers::{Origin, Registers, Slot};
 use crate::warp::{Path, Warp, lanes};
-use warpload::lane::LANES;
-use warpload::memory::AddressSpace;
+use warpload::lane::{LANES, LaneMask};
+use warpload::load::{LaneAddresses, LoadOp, load};
+use warpload::machine::Misaligned;
+use warpload::memory::{AddressSpace, WarpAddresses, Width};
 
 /// The bytes of an access in each lane, lane 0 first.
 pub type LaneBytes = [[u8; 32]; LANES];
@@ -138,7 +142,8 @@ pub(crate) fn parts<'p>(
         local: &mut warp.local,
         local_size,
         local_ends: frame.stack.as_deref(),
-        hint: &mut engine.hints[path.pc as usize % HINTS],
+        hint: &engine.hints[path.pc as usize % HINTS],
+        has_flags: Cell::new(false),
     };
     (memories, &mut frame.registers)
 }
@@ -164,67 +169,70 @@ impl Access<'_, '_> {
         engine.fault(kind, self.op, self.warp.number, lane as u32, address);
     }
 
-    /// Loads without a lookup for each lane. Returns false if the general path is necessary: lanes access several
-    /// memories or unknown bytes, a lane faults, or an observer or the race detector needs each lane's access.
+    /// Loads all lanes at once. Returns false if the general path is necessary: a lane faults, lanes access unknown bytes,
+    /// or an observer or the race detector needs each lane's access. Registers of executing lanes may have changed.
     fn load_at_once(&mut self, engine: &mut Engine<'_>) -> bool {
         if engine.observes_values() || engine.block.races.is_some() {
             return false;
         }
-        let (size, exec) = (self.access.size, self.exec);
-        let scalar = self.access.scalar;
-        let bytes = self.access.bytes();
-        let (mut memories, registers) = parts(self.warp, self.path, engine);
-        let mut offsets = [0; LANES];
-        let found = memories.find_all(self.access.space, self.addresses, bytes, exec, &mut offsets);
-        let Some(found) = found else { return false };
-        let values = &memories.at(found).0.values[..];
-        for (place, element) in self.access.elements.iter().enumerate() {
+        let MemoryOp { space, size, scalar, elements, .. } = self.access;
+        let Some(width) = Width::from_bytes(self.access.bytes()) else { return false };
+        let low_bits = match self.exec {
+            u32::MAX => warpload::simd::vectorized!(low_bits(self.addresses)),
+            exec => lanes(exec).fold(0, |bits, lane| bits | self.addresses[lane]),
+        };
+        if low_bits & u64::from(width.bytes() - 1) != 0 {
+            return false;
+        }
+        let (memories, registers) = parts(self.warp, self.path, engine);
+        let (executing, addresses) =
+            (LaneMask::from_bits(self.exec), WarpAddresses::Each(*self.addresses));
+        let accesses = LaneAddresses { executing, plg: None, addresses };
+        // A broadcast takes one lookup. Its results are the same.
+        let op = LoadOp { space: *space, width, signed: false, uniform: true };
+        // One register of 32 bits is loaded where it is.
+        if let [Some(element)] = elements[..]
+            && (element.rows == 1 && (*size == 4 || !scalar.is_signed()))
+        {
+            let row = registers.row_mut::<u32>(element.slot);
+            let loaded =
+                load(op, &accesses, &memories, Misaligned::Force, std::slice::from_mut(row));
+            registers.know(element.slot, self.exec);
+            return loaded.faults.is_empty() && !memories.has_flags.get();
+        }
+        let mut rows = [[0; LANES]; Width::MAX_REGISTERS];
+        let loaded = load(op, &accesses, &memories, Misaligned::Force, &mut rows);
+        if !loaded.faults.is_empty() || memories.has_flags.get() {
+            return false;
+        }
+        for (place, element) in elements.iter().enumerate() {
             let Some(element) = element else { continue };
-            let start = place * size as usize;
-            match (size, element.rows) {
-                (4, 1) => {
-                    let row = registers.row_mut::<u32>(element.slot);
-                    warpload::simd::vectorized!(gather(
-                        row,
-                        exec,
-                        &offsets,
-                        place,
-                        values,
-                        u32::from_le_bytes
-                    ));
+            let first = place * *size as usize / 4;
+            let Some(words) = rows.get(first..) else { continue };
+            match (*size, element.rows, words) {
+                (4, 1, [word, ..]) => registers.put(element.slot, word, self.exec),
+                (8, 2, [low, high, ..]) => {
+                    registers.put(element.slot, &joined_words(low, high), self.exec);
                 }
-                (8, 2) => {
-                    let row = registers.row_mut::<u64>(element.slot);
-                    warpload::simd::vectorized!(gather(
-                        row,
-                        exec,
-                        &offsets,
-                        place,
-                        values,
-                        u64::from_le_bytes
-                    ));
-                }
-                (1, 1) if !scalar.is_signed() => {
-                    let row = registers.row_mut::<u32>(element.slot);
-                    warpload::simd::vectorized!(gather(
-                        row,
-                        exec,
-                        &offsets,
-                        place,
-                        values,
-                        |[byte]: [u8; 1]| u32::from(byte)
-                    ));
+                (1 | 2, 1, [word, ..]) if !scalar.is_signed() => {
+                    let shift = 8 * (place as u32 * size % 4);
+                    let mask = u32::MAX >> (32 - 8 * size);
+                    registers.put(element.slot, &word.map(|all| all >> shift & mask), self.exec);
                 }
                 _ => {
-                    for lane in lanes(exec) {
-                        let at = offsets[lane] as usize + start;
-                        let part = values.get(at..at + size as usize).unwrap_or_default();
-                        let value = extended(part, scalar, element.bits);
+                    for lane in lanes(self.exec) {
+                        let mut bytes = [0; 16];
+                        for (bytes, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(words) {
+                            *bytes = word[lane].to_le_bytes();
+                        }
+                        let start = place * *size as usize % 4;
+                        let part = bytes.get(start..start + *size as usize).unwrap_or_default();
+                        let value = extended(part, *scalar, element.bits);
                         registers.set_lane(element.slot, element.rows, lane, value);
                     }
                 }
             }
-            registers.know(element.slot, exec);
+            registers.know(element.slot, self.exec);
         }
         true
     }
@@ -242,16 +250,23 @@ impl Access<'_, '_> {
             return false;
         }
         let mut offsets = [0; LANES];
-        let found = memories.find_all(self.access.space, self.addresses, bytes, exec, &mut offsets);
-        let Some(found) = found else { return false };
-        if !memories.is_writable(found) {
-            return false;
-        }
+        let space = self.access.space;
+        let found = memories.find_all_written(space, self.addresses, bytes, exec, &mut offsets);
+        let Some((found, is_run)) = found else { return false };
         let values = &mut memories.at_mut(found).0.values[..];
         for (place, element) in self.access.elements.iter().enumerate() {
             let Some(element) = element else { continue };
             let start = place * size as usize;
             match (size, element.rows) {
+                (4, 1) if is_run && bytes == 4 => {
+                    let row: &[u32; LANES] = registers.get(element.slot);
+                    let place = offsets[0] as usize..offsets[0] as usize + 4 * LANES;
+                    let words = values.get_mut(place).unwrap_or_default().as_chunks_mut().0;
+                    for (to, value) in words.iter_mut().zip(row) {
+                        *to = value.to_le_bytes();
+                    }
+                    continue;
+                }
                 (4, 1) => {
                     let row = registers.get::<u32>(element.slot);
                     scatter(row, exec, &offsets, place, values, u32::to_le_bytes);
@@ -437,11 +452,9 @@ impl Access<'_, '_> {
         }
         let bytes = self.access.bytes();
         let mut offsets = [0; LANES];
-        let found = memories.find_all(self.access.space, self.addresses, bytes, exec, &mut offsets);
-        let found = found?;
-        if !memories.is_writable(found) {
-            return None;
-        }
+        let space = self.access.space;
+        let (found, _) =
+            memories.find_all_written(space, self.addresses, bytes, exec, &mut offsets)?;
         let mut is_changed = false;
         let flushes = flushes(operation, scalar, found);
         let values = &mut memories.at_mut(found).0.values[..];
@@ -893,31 +906,22 @@ fn operate(operation: Mbarrier, argument: u64, word: u64) -> Result<(u64, u64), 
     Ok((new, word))
 }
 
-/// Loads one number in each lane of a mask. The offsets must be multiples of its size, and inside the memory.
+/// The bits that any address has.
 #[inline(always)]
-fn gather<const N: usize, V>(
-    row: &mut [V; LANES],
-    exec: u32,
-    offsets: &[u64; LANES],
-    place: usize,
-    values: &[u8],
-    number: impl Fn([u8; N]) -> V,
-) {
-    let numbers = values.as_chunks::<N>().0;
-    let Some(last) = numbers.len().checked_sub(1) else { return };
-    if exec == u32::MAX {
-        // The minimum has no effect, but shows the compiler that no index is out of bounds.
-        for lane in 0..LANES {
-            row[lane] = number(numbers[(offsets[lane] as usize / N + place).min(last)]);
-        }
-        return;
+fn low_bits(addresses: &[u64; LANES]) -> u64 {
+    let mut bits = 0;
+    for address in addresses {
+        bits |= address;
     }
-    for lane in lanes(exec) {
-        row[lane] = number(numbers[(offsets[lane] as usize / N + place).min(last)]);
-    }
+    bits
 }
 
-/// Stores one number from each lane of a mask, under the same conditions as [`gather`].
+/// Rows of the low and the high words as one of 64 bits.
+fn joined_words(low: &[u32; LANES], high: &[u32; LANES]) -> [u64; LANES] {
+    std::array::from_fn(|lane| u64::from(high[lane]) << 32 | u64::from(low[lane]))
+}
+
+/// Stores one number from each lane of a mask. The offsets must be multiples of its size, and inside the memory.
 #[inline(always)]
 fn scatter<const N: usize, V: Copy>(
     row: &[V; LANES],

@@ -1,6 +1,7 @@
 //! [`Engine`]: executes the blocks of a grid, and the warps of a block in turns. A block runs to its end before the next
 //! one begins, unless it only polls memory, because it may wait for a block that has not begun.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::mem::take;
 use std::sync::atomic::Ordering;
@@ -151,7 +152,7 @@ pub(crate) struct Engine<'e> {
     pub(crate) origins: Origins,
     /// The allocation of the last access, tried first for the next one: by the low bits of the program counter, because an
     /// instruction usually stays in its buffer while neighbours are in others.
-    pub(crate) hints: [usize; HINTS],
+    pub(crate) hints: [Cell<usize>; HINTS],
     /// The number of accesses that a thread may use to wait for others: ordered loads, exchanges and mbarriers.
     pub(crate) polls: u64,
     /// The number of atomic operations that have changed memory and returned the old value.
@@ -224,7 +225,7 @@ impl<'e> Engine<'e> {
             faults: FaultLog::default(),
             skipped: BTreeMap::new(),
             origins,
-            hints: [0; HINTS],
+            hints: [const { Cell::new(0) }; HINTS],
             polls: 0,
             changes: 0,
             is_interrupted: false,

@@ -5,12 +5,15 @@
 //! loads alone. Constants and kernel parameters are in global memory here, so that `cvta` of their addresses needs no
 //! further windows, which no documentation defines.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 
 use warpload::lane::LANES;
-use warpload::memory::{AddressMap, AddressSpace, GenericAddress, Memory, Space, Window};
+use warpload::memory::{
+    AddressMap, AddressSpace, GenericAddress, LoadMemory, Memory, Region, Space, Window,
+};
 
 /// The gap between two allocations in bytes, so that an access past the end of one is a fault.
 const GAP: u64 = 4096;
@@ -898,14 +901,45 @@ pub(crate) struct Memories<'a> {
     /// The same for each lane, if lanes have allocated different sizes.
     pub(crate) local_ends: Option<&'a [u64; LANES]>,
     /// The allocation of the last access, tried first for the next one.
-    pub(crate) hint: &'a mut usize,
+    pub(crate) hint: &'a Cell<usize>,
+    /// Whether a load has found a region with flags.
+    pub(crate) has_flags: Cell<bool>,
+}
+
+/// Loads go through `warpload::load`, so the rules of docs/ld.md are those of kernels.
+impl LoadMemory for Memories<'_> {
+    #[inline(always)]
+    fn map(&self) -> &AddressMap {
+        &self.global.map
+    }
+
+    #[inline(always)]
+    fn region(&self, space: Space, offset: u64) -> Option<Region<'_>> {
+        let (bytes, base) = match space {
+            Space::Global => self.global_region(offset, None)?,
+            Space::Constant { bank } => {
+                let address = self.global.of_bank(bank, offset)?;
+                let (bytes, base) = self.global_region(address, Some(bank))?;
+                (bytes, offset.wrapping_sub(address - base))
+            }
+            Space::Shared => (&*self.shared, 0),
+            Space::Local => {
+                // Lanes with different sizes go one by one.
+                let size = if self.local_ends.is_some() { 0 } else { self.local_size };
+                self.note_flags(&self.local.bytes);
+                return Region::of_each_lane_up_to(size, &self.local.bytes.values);
+            }
+        };
+        self.note_flags(bytes);
+        Region::new(base, &bytes.values)
+    }
 }
 
 impl Memories<'_> {
     /// Finds the location of a lane's access. `size` is a power of two.
     #[inline(always)]
     pub(crate) fn find(
-        &mut self,
+        &self,
         space: AddressSpace,
         address: u64,
         size: u32,
@@ -925,7 +959,6 @@ impl Memories<'_> {
                 if address + bytes > self.shared.values.len() as u64 {
                     return Err(Missing::Outside);
                 }
-                self.shared.touch(address as usize, size as usize);
                 Ok(Found::Shared(address as usize))
             }
             Space::Local => {
@@ -941,20 +974,36 @@ impl Memories<'_> {
         }
     }
 
+    /// The index of the allocation around an address, or around one that belongs to a constant bank.
+    #[inline(always)]
+    fn allocation(&self, address: u64, bank: Option<u8>) -> Option<usize> {
+        let at = self.global.find(address, self.hint.get())?;
+        self.hint.set(at);
+        let is_of_bank = |bank| self.global.allocations[at].protection == Protection::Bank(bank);
+        bank.is_none_or(is_of_bank).then_some(at)
+    }
+
+    /// The bytes of that allocation, and its address.
+    #[inline(always)]
+    fn global_region(&self, address: u64, bank: Option<u8>) -> Option<(&Bytes, u64)> {
+        let known = self.global.allocations.get(self.allocation(address, bank)?)?;
+        Some((&known.bytes, known.base))
+    }
+
+    #[inline(always)]
+    fn note_flags(&self, bytes: &Bytes) {
+        if !bytes.is_plain() {
+            self.has_flags.set(true);
+        }
+    }
+
     /// The location of bytes in global memory, or in the allocations of a constant bank.
     #[inline(always)]
-    fn find_global(
-        &mut self,
-        address: u64,
-        bytes: u64,
-        bank: Option<u8>,
-    ) -> Result<Found, Missing> {
-        let at = self.global.find(address, *self.hint).ok_or(Missing::Outside)?;
-        *self.hint = at;
+    fn find_global(&self, address: u64, bytes: u64, bank: Option<u8>) -> Result<Found, Missing> {
+        let at = self.allocation(address, bank).ok_or(Missing::Outside)?;
         let known = &self.global.allocations[at];
         let offset = address - known.base;
-        let is_inside = offset + bytes <= known.bytes.values.len() as u64
-            && bank.is_none_or(|bank| known.protection == Protection::Bank(bank));
+        let is_inside = offset + bytes <= known.bytes.values.len() as u64;
         is_inside.then_some(Found::Global(at, offset as usize)).ok_or(Missing::Outside)
     }
 
@@ -968,6 +1017,9 @@ impl Memories<'_> {
         lane: usize,
     ) -> Result<Found, Missing> {
         let found = self.find(space, address, size, lane)?;
+        if let Found::Shared(place) = found {
+            self.shared.touch(place, size as usize);
+        }
         if self.is_writable(found) { Ok(found) } else { Err(Missing::ReadOnly) }
     }
 
@@ -979,19 +1031,19 @@ impl Memories<'_> {
         }
     }
 
-    /// Finds the offsets of all lanes in the memory of the first one. `None` if a lane faults or accesses another
-    /// memory, or the memory has flags.
+    /// Finds the offsets of all lanes in the memory of the first one, for a write. `None` if a lane faults or accesses
+    /// another memory, or the memory has flags. Also returns whether all lanes execute, each behind the one before.
     #[inline(always)]
-    pub(crate) fn find_all(
+    pub(crate) fn find_all_written(
         &mut self,
         space: AddressSpace,
         addresses: &[u64; LANES],
         size: u32,
         exec: u32,
         offsets: &mut [u64; LANES],
-    ) -> Option<Found> {
+    ) -> Option<(Found, bool)> {
         let first = exec.trailing_zeros() as usize;
-        let found = self.find(space, *addresses.get(first)?, size, first).ok()?;
+        let found = self.find_written(space, *addresses.get(first)?, size, first).ok()?;
         let (region, offset) = match found {
             Found::Local(_) => return None,
             _ => self.at(found),
@@ -1001,15 +1053,12 @@ impl Memories<'_> {
         if !region.is_plain() {
             return None;
         }
-        let wrong = warpload::simd::vectorized!(place_all(offsets, addresses, base, last, size));
+        let (wrong, ends, is_run) =
+            warpload::simd::vectorized!(place_all(offsets, addresses, base, last, size));
         if let Found::Shared(_) = found {
-            // The access of a lane does not cross pages, because it is aligned.
-            let page = self.shared.page;
-            let touched =
-                offsets.iter().fold(0, |all, offset| all | 1_u64 << (offset >> page & 63));
-            self.shared.touched |= touched;
+            self.shared.touch(ends[0] as usize, (ends[1] - ends[0]) as usize + size as usize);
         }
-        (wrong & exec == 0).then_some(found)
+        (wrong & exec == 0).then_some((found, is_run && exec == u32::MAX))
     }
 
     #[inline(always)]
@@ -1047,7 +1096,8 @@ impl Memories<'_> {
     }
 }
 
-/// Computes the offset of each lane from `base`. The result is a mask of lanes beyond `last`, or misaligned.
+/// Computes the offset of each lane from `base`. The result is a mask of lanes beyond `last`, or misaligned, the least and
+/// the largest offset, and whether each lane's bytes are behind those of the lane before.
 #[inline(always)]
 fn place_all(
     offsets: &mut [u64; LANES],
@@ -1055,16 +1105,20 @@ fn place_all(
     base: u64,
     last: u64,
     size: u32,
-) -> u32 {
+) -> (u32, [u64; 2], bool) {
     let mut bits = [0; LANES];
+    let (mut ends, mut gaps) = ([last, 0], 0);
     for lane in 0..LANES {
         let offset = addresses[lane].wrapping_sub(base);
         let is_misaligned = addresses[lane] & u64::from(size - 1) != 0;
         bits[lane] = u32::from((offset > last) | is_misaligned) << lane;
         // In bounds for every lane, because vectorized code also reads for lanes that are masked off.
         offsets[lane] = if offset > last { 0 } else { offset };
+        ends = [ends[0].min(offsets[lane]), ends[1].max(offsets[lane])];
+        gaps |=
+            offset.wrapping_sub(addresses[0].wrapping_sub(base)) ^ lane as u64 * u64::from(size);
     }
-    bits.iter().fold(0, |all, bit| all | bit)
+    (bits.iter().fold(0, |all, bit| all | bit), ends, gaps == 0)
 }
 
 #[cfg(test)]

@@ -223,17 +223,17 @@ pub(super) fn gather(
     gather_strided(bytes, last as u64, 0, access, offset, executing, rows)
 }
 
-/// [`gather`] for lanes with their own bytes, all of lane 0's first.
+/// [`gather`] for lanes with their own bytes, all of lane 0's first. The first `size` of each lane's count.
 #[inline]
 pub(super) fn gather_of_each_lane(
-    bytes: &[u8],
+    (bytes, size): (&[u8], usize),
     access: LaneAccess,
     offset: impl Fn(usize) -> u64,
     executing: LaneMask,
     rows: &mut [LaneValues],
 ) -> bool {
     let each = bytes.len() / LANES;
-    let Some(last) = each.checked_sub(access.width.bytes() as usize) else { return false };
+    let Some(last) = size.checked_sub(access.width.bytes() as usize) else { return false };
     gather_strided(bytes, last as u64, each as u64, access, offset, executing, rows)
 }
 

@@ -130,6 +130,15 @@ impl<'m> Region<'m> {
         Self::of_bytes(base, bytes, bytes.len() / LANES, true)
     }
 
+    /// Creates a region of the first `size` offsets of [`Self::of_each_lane`], because the rest of each lane's bytes is
+    /// not allocated.
+    #[inline]
+    #[must_use]
+    pub fn of_each_lane_up_to(size: u64, bytes: &'m [u8]) -> Option<Self> {
+        let all = Self::of_each_lane(0, bytes)?;
+        Some(Self { last: size.checked_sub(1)?.min(all.last), ..all })
+    }
+
     /// Creates a region of `size` offsets. `bytes` has one byte per offset, or one per offset and lane.
     #[inline(always)]
     pub(super) fn of_bytes(
@@ -230,7 +239,7 @@ impl<'m> Region<'m> {
             Content::Bytes => fetch::fetch(self.bytes, access, usize::try_from(offset).ok()?),
             Content::LaneBytes => {
                 let each = self.bytes.len() / LANES;
-                let own = self.bytes.get(lane.checked_mul(each)?..)?.get(..each)?;
+                let own = self.bytes.get(lane.checked_mul(each)?..)?.get(..=self.last as usize)?;
                 fetch::fetch(own, access, usize::try_from(offset).ok()?)
             }
             Content::Fill(fill) | Content::LaneFill(fill) => {
@@ -346,7 +355,8 @@ impl<'m> Region<'m> {
         match self.content {
             Content::Bytes => fetch::gather(self.bytes, access, offset, executing, rows),
             Content::LaneBytes => {
-                fetch::gather_of_each_lane(self.bytes, access, offset, executing, rows)
+                let size = self.last as usize + 1;
+                fetch::gather_of_each_lane((self.bytes, size), access, offset, executing, rows)
             }
             Content::Fill(fill) | Content::LaneFill(fill) => {
                 // If all lanes execute, no branch per lane. A loop rather than a fold, because the compiler turns the
