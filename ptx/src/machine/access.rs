@@ -1094,7 +1094,7 @@ pub(super) fn combine(operation: Atomic, scalar: T, old: u64, b: u64, c: u64) ->
 
 /// Applies an operation to one or two 16-bit floats.
 fn combine_halves(operation: Atomic, scalar: T, old: u32, b: u32) -> u32 {
-    use super::float::{FloatOp, Modes, format, narrow, round, select, value};
+    use super::float::{Extreme, FloatOp, Modes, extreme, narrow};
     let (part, count) = match scalar {
         T::F16x2 => (T::F16, 2),
         T::Bf16x2 => (T::Bf16, 2),
@@ -1105,8 +1105,8 @@ fn combine_halves(operation: Atomic, scalar: T, old: u32, b: u32) -> u32 {
         if operation == Atomic::Add {
             return narrow(FloatOp::Add, part, Modes::default(), [x, y, 0]) << shift;
         }
-        let chosen = select(operation == Atomic::Max, false, value(x, part), value(y, part));
-        format(part).map_or(0, |(format, _)| round(chosen, format, Modes::default())) << shift
+        let of = Extreme { is_max: operation == Atomic::Max, ..Extreme::default() };
+        extreme(of, part, x, y) << shift
     };
     (0..count).fold(0, |all, place| all | one(16 * place))
 }

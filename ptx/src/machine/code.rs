@@ -3,16 +3,14 @@
 use std::collections::HashMap;
 
 use super::externals::External;
+use super::lanes::LaneFunction;
 use super::matrix::MatrixOp;
 use super::memory::AddressedSpace;
 use super::number::NumberType;
 use super::races::CopyGroups;
-use super::registers::{Registers, Slot};
+use super::registers::Slot;
 use super::tensor::TensorOp;
 use warpload::lane::LANES;
-
-/// Executes an operation on the rows of a frame, in the lanes of a mask.
-pub(super) type Execute = fn(&mut Registers, &Op, u32);
 
 /// The index of an operation in [`Code::ops`].
 pub(super) type Pc = u32;
@@ -25,7 +23,7 @@ pub(crate) type JoinScope = u32;
 pub struct Site(pub u32);
 
 /// One operation. An instruction has one or several.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Op {
     pub(super) action: Action,
     /// The row of the guard, and whether it is negated.
@@ -37,8 +35,6 @@ pub(super) struct Op {
     pub(super) c: Slot,
     /// A second destination, or a fourth source.
     pub(super) e: Slot,
-    /// A constant of the instruction, such as a shift or the table of `lop3`.
-    pub(super) immediate: u32,
     pub(super) site: Site,
     /// Whether it counts as an instruction. Only one operation of each instruction does.
     pub(super) counts: bool,
@@ -47,10 +43,10 @@ pub(super) struct Op {
 }
 
 /// The effect of an operation, apart from its operands.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) enum Action {
     /// An operation on registers, independent in each lane.
-    Lanes(Execute),
+    Lanes(LaneFunction),
     /// A load, a store or an atomic operation.
     Memory(Box<MemoryOp>),
     /// The point where lanes wait for all lanes that run in a scope of joins.
@@ -345,8 +341,15 @@ pub(super) enum ExchangeKind {
         is_all: bool,
         is_wide: bool,
     },
-    /// A reduction. For f32, bit 0 of the immediate selects absolute values, and bit 1 lets NaN win.
-    Reduce(Atomic, NumberType),
+    /// A reduction of `a`.
+    Reduce {
+        operation: Atomic,
+        scalar: NumberType,
+        /// For f32: whether it is one of magnitudes.
+        is_absolute: bool,
+        /// For f32: whether a NaN wins against numbers.
+        keeps_nan: bool,
+    },
     /// The leader in `d`, and whether it is this lane in `e`.
     Elect,
 }
@@ -425,7 +428,7 @@ impl FunctionCode {
 }
 
 /// The code of a kernel and all functions that it may call.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Code {
     pub(super) ops: Vec<Op>,
     /// The functions. The kernel is the first.
@@ -461,8 +464,8 @@ impl Op {
     /// Creates an operation without operands.
     pub(super) fn new(action: Action, site: Site) -> Self {
         let (guard, counts) = (None, false);
-        let (d, a, b, c, e, immediate) = (0, 0, 0, 0, 0, 0);
+        let (d, a, b, c, e) = (0, 0, 0, 0, 0);
         let carries = false;
-        Self { action, guard, d, a, b, c, e, immediate, site, counts, carries }
+        Self { action, guard, d, a, b, c, e, site, counts, carries }
     }
 }

@@ -5,6 +5,7 @@ use super::access;
 use super::code::{Effects, Extent, Op, UnknownWrite};
 use super::compile::FunctionCompiler;
 use super::engine::{Engine, Stop};
+use super::lane_rules::number_types;
 use super::number::NumberType as T;
 use super::registers::Origin;
 use super::warp::{Path, Warp, lanes};
@@ -78,7 +79,8 @@ fn memory<'m>(compiler: &mut FunctionCompiler<'_, 'm>, of: &PtxInstruction<'m>) 
         |place: usize| of.operands.get(place).is_some_and(|of_it| of.address_in(of_it).is_some());
     let space = of.space().map(|space| space.0);
     let shared = Some(StateSpace::Shared);
-    let element_bytes = T::of(compiler.module, of).first().map_or(8, |scalar| scalar.bytes());
+    let element_bytes =
+        number_types(compiler.module, of).first().map_or(8, |scalar| scalar.bytes());
     let value = Extent::Bytes(u64::from(of.elements()) * u64::from(element_bytes));
     let mbarrier = Extent::Bytes(MBARRIER);
     let size_at = |compiler: &mut FunctionCompiler<'_, 'm>, place: usize| {

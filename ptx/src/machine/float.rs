@@ -10,7 +10,6 @@ use rustc_apfloat::ieee::Double;
 use rustc_apfloat::{Float, Round};
 
 use super::number::NumberType;
-use crate::syntax::load::Rounding;
 
 /// The rounding of results, and changes to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,45 +37,10 @@ pub(super) enum Direction {
     Up,
 }
 
-impl Direction {
-    const ALL: [Self; 5] = [Self::Nearest, Self::Away, Self::Zero, Self::Down, Self::Up];
-
-    /// The direction of a qualifier, for floats and for integers.
-    pub(super) fn of(rounding: Option<Rounding>) -> Option<Self> {
-        Some(match rounding {
-            None | Some(Rounding::Rn | Rounding::Rni) => Self::Nearest,
-            Some(Rounding::Rna) => Self::Away,
-            Some(Rounding::Rz | Rounding::Rzi) => Self::Zero,
-            Some(Rounding::Rm | Rounding::Rmi) => Self::Down,
-            Some(Rounding::Rp | Rounding::Rpi) => Self::Up,
-            Some(_) => return None,
-        })
-    }
-}
-
 impl Modes {
     /// Whether the processor's own arithmetic has these modes.
     pub(super) fn is_plain(self) -> bool {
         self == Self::default()
-    }
-
-    /// Packs the modes into 7 bits.
-    pub(super) fn pack(self) -> u32 {
-        let direction = Direction::ALL.iter().position(|known| *known == self.direction);
-        let bits = [self.flush, self.saturate, self.relu, self.finite].map(u32::from);
-        direction.unwrap_or(0) as u32 | bits[0] << 3 | bits[1] << 4 | bits[2] << 5 | bits[3] << 6
-    }
-
-    #[inline(always)]
-    pub(super) fn unpack(bits: u32) -> Self {
-        let is_set = |bit: u32| bits >> bit & 1 != 0;
-        Self {
-            direction: *Direction::ALL.get((bits & 7) as usize).unwrap_or(&Direction::Nearest),
-            flush: is_set(3),
-            saturate: is_set(4),
-            relu: is_set(5),
-            finite: is_set(6),
-        }
     }
 }
 
@@ -162,7 +126,6 @@ pub(super) fn round_randomly(
 fn round_where(value: f64, format: Format, modes: Modes, choose: impl Fn(u64, f64) -> u64) -> u32 {
     /// An f64 from here on is an integer, and a sum with it is rounded to one.
     const INTEGERS: f64 = (1_u64 << 52) as f64;
-    let power = |exponent: i32| f64::from_bits(((exponent + 1023) as u64) << 52);
     let (fraction, is_negative, magnitude) =
         (format.fraction, value.is_sign_negative(), value.abs());
     // All from this power on are beyond the largest value.
@@ -195,9 +158,14 @@ fn round_where(value: f64, format: Format, modes: Modes, choose: impl Fn(u64, f6
     if value.is_nan() { nan } else { signed }
 }
 
+/// 2^exponent, a normal f64.
+#[inline(always)]
+fn power(exponent: i32) -> f64 {
+    f64::from_bits(((exponent + 1023) as u64) << 52)
+}
+
 /// Multiplies by 2^exponent in two steps, because the factor itself may overflow f64.
 fn scale(value: f64, exponent: i32) -> f64 {
-    let power = |exponent: i32| f64::from_bits(((exponent + 1023) as u64) << 52);
     let half = exponent / 2;
     value * power(half) * power(exponent - half)
 }
@@ -266,12 +234,6 @@ pub(super) fn format(scalar: NumberType) -> Option<(Format, u32)> {
         NumberType::E2m1 => (E2M1, 0),
         _ => return None,
     })
-}
-
-/// The NaN and the sign bit of a float narrower than f64.
-#[inline(always)]
-pub(super) fn nan_and_sign(scalar: NumberType) -> Option<(u32, u32)> {
-    format(scalar).map(|(format, _)| (format.nan, format.sign))
 }
 
 /// Flushes a subnormal source.
@@ -354,6 +316,17 @@ pub(super) enum FloatOp {
     /// `sin` and `cos` of an angle in turns.
     SinTurns,
     CosTurns,
+}
+
+impl FloatOp {
+    /// The number of sources.
+    pub(super) fn sources(self) -> usize {
+        match self {
+            Self::Fma => 3,
+            Self::Add | Self::Sub | Self::Mul | Self::Div | Self::DivApprox | Self::DivFull => 2,
+            _ => 1,
+        }
+    }
 }
 
 /// Evaluates an operation exactly, or rounded to odd if the result is inexact.
@@ -535,22 +508,42 @@ pub(super) fn wide(op: FloatOp, modes: Modes, sources: [u64; 3]) -> u64 {
     if f64::from_bits(result).is_nan() { wide_nan(op, sources) } else { result }
 }
 
+/// The result of an operation on f64, rounded to nearest.
+#[inline(always)]
+pub(super) fn nearest(op: FloatOp, [a, b, c]: [f64; 3]) -> f64 {
+    match op {
+        FloatOp::Add => a + b,
+        FloatOp::Sub => a - b,
+        FloatOp::Mul => a * b,
+        FloatOp::Div => a / b,
+        FloatOp::Fma => a.mul_add(b, c),
+        FloatOp::Sqrt => a.sqrt(),
+        FloatOp::Rcp => 1.0 / a,
+        _ => evaluate(op, a, b, c),
+    }
+}
+
+/// The result of an operation on f32, rounded to nearest.
+#[inline(always)]
+pub(super) fn nearest_single(op: FloatOp, [a, b, c]: [f32; 3]) -> f32 {
+    match op {
+        FloatOp::Add => a + b,
+        FloatOp::Sub => a - b,
+        FloatOp::Mul => a * b,
+        FloatOp::Div => a / b,
+        FloatOp::DivApprox => quotient(a, b, f32::INFINITY),
+        FloatOp::DivFull => quotient(a, b, LARGE),
+        FloatOp::Fma => a.mul_add(b, c),
+        FloatOp::Sqrt => a.sqrt(),
+        FloatOp::Rcp => 1.0 / a,
+        _ => evaluate(op, a.into(), b.into(), c.into()) as f32,
+    }
+}
+
 fn rounded(op: FloatOp, modes: Modes, sources: [u64; 3]) -> u64 {
-    let [a, b, c] = sources.map(f64::from_bits);
+    let values @ [a, b, c] = sources.map(f64::from_bits);
     let round = match modes.direction {
-        Direction::Nearest | Direction::Away => {
-            return match op {
-                FloatOp::Add => a + b,
-                FloatOp::Sub => a - b,
-                FloatOp::Mul => a * b,
-                FloatOp::Div => a / b,
-                FloatOp::Fma => a.mul_add(b, c),
-                FloatOp::Sqrt => a.sqrt(),
-                FloatOp::Rcp => 1.0 / a,
-                _ => evaluate(op, a, b, c),
-            }
-            .to_bits();
-        }
+        Direction::Nearest | Direction::Away => return nearest(op, values).to_bits(),
         Direction::Zero => Round::TowardZero,
         Direction::Down => Round::TowardNegative,
         Direction::Up => Round::TowardPositive,
@@ -605,29 +598,57 @@ fn directed_sqrt(a: f64, direction: Direction) -> f64 {
     rounded * factor
 }
 
-/// The minimum or maximum of two f64. Of two NaNs, an H100 returns the second one, quiet.
-pub(super) fn select_wide(is_max: bool, a: u64, b: u64) -> u64 {
-    let [x, y] = [a, b].map(f64::from_bits);
-    if x.is_nan() && y.is_nan() { b | QUIET } else { select(is_max, false, x, y).to_bits() }
+/// The modes of a minimum or maximum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Extreme {
+    pub(super) is_max: bool,
+    /// Whether a NaN wins against a number.
+    pub(super) keeps_nan: bool,
+    /// Whether subnormal sources become zero of the same sign.
+    pub(super) flush: bool,
+    /// Whether the sign of the result is that of the product of the sources.
+    pub(super) xors_signs: bool,
+    /// Whether the magnitudes of the sources are compared.
+    pub(super) is_absolute: bool,
 }
 
-/// The minimum or maximum. A NaN loses against a number, unless `is_nan_kept`.
-pub(super) fn select(is_max: bool, is_nan_kept: bool, a: f64, b: f64) -> f64 {
-    match (a.is_nan(), b.is_nan()) {
-        (true, true) => f64::NAN,
-        (true, _) | (_, true) if is_nan_kept => f64::NAN,
-        (true, _) => b,
-        (_, true) => a,
+/// The minimum or maximum of two floats of up to 32 bits, without branches, so that the compiler vectorizes it.
+#[inline(always)]
+pub(super) fn extreme(of: Extreme, scalar: NumberType, a: u32, b: u32) -> u32 {
+    let Some((Format { nan, sign, .. }, _)) = format(scalar) else { return 0 };
+    let flush = |bits| if of.flush { flushed(bits, scalar) } else { bits };
+    let (a, b) = (flush(a), flush(b));
+    let flipped = if of.xors_signs { (a ^ b) & sign } else { 0 };
+    let (a, b) = if of.is_absolute { (a & !sign, b & !sign) } else { (a, b) };
+    let (x, y) = (value(a, scalar) as f32, value(b, scalar) as f32);
+    // +0 and -0 are equal, so their sign bits decide.
+    let equal = if of.is_max { a & b } else { a | b };
+    let chosen = if (x < y) == of.is_max { b } else { a };
+    let of_numbers = if x == y { equal } else { chosen };
+    let is_any_nan = x.is_nan() | y.is_nan();
+    let is_nan = if of.keeps_nan { is_any_nan } else { x.is_nan() & y.is_nan() };
+    let result = if x.is_nan() { b } else { a };
+    let result = if is_any_nan { result } else { of_numbers };
+    if is_nan { nan } else { result ^ flipped }
+}
+
+/// The minimum or maximum of two f64. A NaN loses against a number. Of two NaNs, an H100 returns the second one, quiet.
+pub(super) fn extreme_wide(is_max: bool, a: u64, b: u64) -> u64 {
+    let [x, y] = [a, b].map(f64::from_bits);
+    match (x.is_nan(), y.is_nan()) {
+        (true, true) => b | QUIET,
+        (true, false) => b,
+        (false, true) => a,
         // -0 is less than +0.
-        _ if a == b => {
-            if a.is_sign_negative() == is_max {
-                b
+        _ if x == y => {
+            if is_max {
+                a & b
             } else {
-                a
+                a | b
             }
         }
         _ => {
-            if (a < b) == is_max {
+            if (x < y) == is_max {
                 b
             } else {
                 a

@@ -83,16 +83,32 @@ pub(super) fn permute(a: u32, b: u32, selectors: u32) -> u32 {
     result
 }
 
-/// Translates the modes of `prmt`, which use only two bits of the selector, to a selector of the default mode.
-pub(super) fn permute_selectors(mode: u32, selector: u32) -> u32 {
+/// The meaning of the selectors of `prmt`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PermuteMode {
+    /// A selector for each byte. Its highest bit replicates the sign.
+    Each,
+    /// Four bytes from the selected one on, upwards or downwards.
+    Forward,
+    Backward,
+    /// The selected byte or half in all places.
+    Byte,
+    Half,
+    /// The bytes below or above the selected one become copies of it.
+    ClampLeft,
+    ClampRight,
+}
+
+/// Translates the modes that use only two bits of the selector to selectors for each byte.
+pub(super) fn permute_selectors(mode: PermuteMode, selector: u32) -> u32 {
     let table: [u32; 4] = match mode {
-        1 => [0x3210, 0x4321, 0x5432, 0x6543],
-        2 => [0x5670, 0x6701, 0x7012, 0x0123],
-        3 => [0x0000, 0x1111, 0x2222, 0x3333],
-        4 => [0x3210, 0x3211, 0x3222, 0x3333],
-        5 => [0x0000, 0x1110, 0x2210, 0x3210],
-        6 => [0x1010, 0x3232, 0x1010, 0x3232],
-        _ => return selector,
+        PermuteMode::Each => return selector,
+        PermuteMode::Forward => [0x3210, 0x4321, 0x5432, 0x6543],
+        PermuteMode::Backward => [0x5670, 0x6701, 0x7012, 0x0123],
+        PermuteMode::Byte => [0x0000, 0x1111, 0x2222, 0x3333],
+        PermuteMode::Half => [0x1010, 0x3232, 0x1010, 0x3232],
+        PermuteMode::ClampLeft => [0x3210, 0x3211, 0x3222, 0x3333],
+        PermuteMode::ClampRight => [0x0000, 0x1110, 0x2210, 0x3210],
     };
     table[(selector & 3) as usize]
 }

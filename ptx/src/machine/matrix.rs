@@ -11,7 +11,8 @@ use super::code::{Element, MemoryKind, MemoryOp, Op};
 use super::compile::FunctionCompiler;
 use super::engine::{Engine, Stop};
 use super::fault::FaultKind;
-use super::float::{self, Direction, FloatOp, Modes};
+use super::float::{self, FloatOp, Modes};
+use super::lane_rules::direction;
 use super::memory::{Found, Missing, UNKNOWN, UNWRITTEN, joined};
 use super::number::NumberType as T;
 use super::races::{FragmentKind, Performer, SharedAccess, Strength};
@@ -455,7 +456,7 @@ fn multiply<'m>(
     if rounding.is_some() && types[1] != T::F64 || is_saturated && types[1].is_float() {
         return None;
     }
-    let direction = Direction::of(rounding.map(|found| found.0))?;
+    let direction = direction(rounding.map(|found| found.0))?;
     let modes = Modes { direction, ..Modes::default() };
     let whole = Multiply { size, a, b, c, d, is_and, is_saturated, modes };
     if !is_in_quads {

@@ -3,7 +3,8 @@
 //! A [`Kernel`] is an entry function of a module. A [`KernelLaunch`] has the grid, the block size and the parameters.
 //! [`Kernel::run`] first decodes the kernel and the functions that it calls (`compile.rs`), so that execution never
 //! looks at the text again. It then executes warp after warp (`warp.rs`), one row of 32 lanes at a time
-//! (`registers.rs`). A new arithmetic instruction is a row of the tables in `operations.rs`.
+//! (`registers.rs`). A new arithmetic instruction is a row in `lanes/` and a row in
+//! `lane_rules/`, which maps PTX to it.
 //!
 //! ```
 //! use warpload_ptx::machine::{AllocationUse, DeviceMemory, Kernel, KernelLaunch};
@@ -34,7 +35,6 @@ mod access;
 mod cluster;
 mod code;
 mod compile;
-mod conversions;
 mod effects;
 mod engine;
 mod exchange;
@@ -43,6 +43,8 @@ mod fault;
 mod fill;
 mod float;
 mod integer;
+mod lane_rules;
+mod lanes;
 mod launch;
 mod log;
 mod matrix;
@@ -50,7 +52,6 @@ mod mbarrier;
 mod memory;
 mod number;
 mod observer;
-mod operations;
 mod printf;
 mod races;
 mod registers;
@@ -59,7 +60,6 @@ mod stack;
 mod tensor;
 #[cfg(feature = "trace")]
 mod trace;
-mod video;
 mod warp;
 mod written;
 

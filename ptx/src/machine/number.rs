@@ -1,14 +1,10 @@
-//! [`NumberType`]: the types of instructions, including packed and narrow ones.
-//! [`ScalarType`](crate::syntax::ScalarType) lacks these, because it only has the types of loads.
-
-use crate::module::Module;
-use crate::syntax::load::{PtxInstruction, QualifierKind};
+//! [`NumberType`]: the types of operands, including packed and narrow ones.
 
 /// Defines the enum and its table: variant, name, and width of a value in bits.
 macro_rules! number_types {
     ($($variant:ident $name:literal $bits:literal,)*) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub(super) enum NumberType {
+        pub(crate) enum NumberType {
             $($variant,)*
         }
 
@@ -32,23 +28,13 @@ number_types! {
 }
 
 impl NumberType {
-    /// The types among the qualifiers of an instruction, in order.
-    pub(super) fn of(module: &Module<'_>, instruction: &PtxInstruction<'_>) -> Vec<Self> {
-        let types = instruction.qualifiers().filter(|q| matches!(q.kind, QualifierKind::Type(_)));
-        let named = types.filter_map(|q| {
-            let name = module.text(q.span).trim_start_matches('.');
-            TABLE.iter().find(|row| row.1 == name).map(|row| row.0)
-        });
-        named.collect()
+    /// The type with this name; `None` if there is none.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        TABLE.iter().find(|row| row.1 == name).map(|row| row.0)
     }
 
     fn row(self) -> (&'static str, u32) {
         TABLE.get(self as usize).map_or(("", 32), |row| (row.1, row.2))
-    }
-
-    /// The inverse of a cast to `u32`, for types packed into an immediate.
-    pub(super) fn of_number(number: u32) -> Self {
-        TABLE.get(number as usize).map_or(Self::B32, |row| row.0)
     }
 
     /// The name in PTX, without a dot.

@@ -1,0 +1,563 @@
+//! Operations on integers, on bits, and on two or four integers in one register.
+
+use super::{LaneFunction, LaneOperation};
+use crate::machine::code::Op;
+use crate::machine::integer;
+use crate::machine::number::NumberType as T;
+use crate::machine::registers::{CARRY, Lane, NONE, Registers};
+use warpload::lane::LANES;
+
+/// A function of sources with 16, 32 or 64 bits. Narrow results are zero-extended, because every register takes whole
+/// rows. A source behind a semicolon, the amount of a shift, has 32 bits.
+macro_rules! by_width {
+    ($map:ident, $bits:expr, $narrow:ty, $word:ty, $wide:ty,
+        |$($x:ident),+ $(; $n:ident)?| $result:expr) => {
+        match $bits {
+            16 => Some(each_lane!($map, |$($x: u32),+ $(, $n: u32)?| {
+                $(let $x = $x as $narrow;)+
+                ($result) as u16 as u32
+            })),
+            32 => Some(each_lane!($map, |$($x: u32),+ $(, $n: u32)?| {
+                $(let $x = $x as $word;)+
+                ($result) as u32
+            })),
+            64 => Some(each_lane!($map, |$($x: u64),+ $(, $n: u32)?| {
+                $(let $x = $x as $wide;)+
+                ($result) as u64
+            })),
+            _ => None,
+        }
+    };
+}
+
+/// [`by_width!`] for signed integers.
+macro_rules! signed {
+    ($map:ident, $scalar:expr, $($function:tt)+) => {
+        by_width!($map, $scalar.bits(), i16, i32, i64, $($function)+)
+    };
+}
+
+/// [`by_width!`] for unsigned integers and bits.
+macro_rules! unsigned {
+    ($map:ident, $scalar:expr, $($function:tt)+) => {
+        by_width!($map, $scalar.bits(), u16, u32, u64, $($function)+)
+    };
+}
+
+/// [`by_width!`] for signed or unsigned integers.
+macro_rules! by_sign {
+    ($map:ident, $scalar:expr, $($function:tt)+) => {
+        if $scalar.is_signed() {
+            signed!($map, $scalar, $($function)+)
+        } else {
+            unsigned!($map, $scalar, $($function)+)
+        }
+    };
+}
+
+/// An operation whose result and sources have one type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IntegerOp {
+    Add,
+    Sub,
+    SaturatingAdd,
+    SaturatingSub,
+    /// All ones for a division by zero.
+    Div,
+    /// The dividend for a division by zero.
+    Rem,
+    Abs,
+    Neg,
+    Min,
+    Max,
+    /// The minimum and the maximum of signed numbers, or 0 if it is negative.
+    ReluMin,
+    ReluMax,
+    /// The sum of the third source and the distance of the others.
+    AddDistance,
+    ReverseBits,
+}
+
+/// An operation on integers of 16, 32 or 64 bits, or on packed ones of 8 or 16 bits.
+pub(crate) fn integer(op: IntegerOp, scalar: T) -> Option<LaneOperation> {
+    use IntegerOp as I;
+    if matches!(scalar, T::U16x2 | T::S16x2 | T::U8x4 | T::S8x4) {
+        return packed_integer(op, scalar);
+    }
+    let (count, function) = match op {
+        I::Add => (2, unsigned!(map2, scalar, |a, b| a.wrapping_add(b))),
+        I::Sub => (2, unsigned!(map2, scalar, |a, b| a.wrapping_sub(b))),
+        I::SaturatingAdd => (2, by_sign!(map2, scalar, |a, b| a.saturating_add(b))),
+        I::SaturatingSub => (2, by_sign!(map2, scalar, |a, b| a.saturating_sub(b))),
+        I::Div if scalar == T::S32 => {
+            let quotient = each_lane!(map2, |a: u32, b: u32| {
+                integer::quotient((a as i32).into(), (b as i32).into())
+            });
+            (2, Some(quotient))
+        }
+        I::Div if scalar == T::U32 => {
+            (2, Some(each_lane!(map2, |a: u32, b: u32| integer::quotient(a.into(), b.into()))))
+        }
+        I::Div => (2, by_sign!(map2, scalar, |a, b| if b == 0 { !0 } else { a.wrapping_div(b) })),
+        I::Rem => (2, by_sign!(map2, scalar, |a, b| if b == 0 { a } else { a.wrapping_rem(b) })),
+        I::Abs => (1, signed!(map1, scalar, |a| a.wrapping_abs())),
+        I::Neg => (1, signed!(map1, scalar, |a| a.wrapping_neg())),
+        I::Min => (2, by_sign!(map2, scalar, |a, b| a.min(b))),
+        I::Max => (2, by_sign!(map2, scalar, |a, b| a.max(b))),
+        I::ReluMin => (2, signed!(map2, scalar, |a, b| a.min(b).max(0))),
+        I::ReluMax => (2, signed!(map2, scalar, |a, b| a.max(b).max(0))),
+        I::AddDistance => (
+            3,
+            by_sign!(map3, scalar, |a, b, c| {
+                c.wrapping_add(if a < b { b.wrapping_sub(a) } else { a.wrapping_sub(b) })
+            }),
+        ),
+        I::ReverseBits => (1, unsigned!(map1, scalar, |a| a.reverse_bits())),
+    };
+    LaneOperation::uniform(scalar, count, function?)
+}
+
+fn packed_integer(op: IntegerOp, scalar: T) -> Option<LaneOperation> {
+    use IntegerOp as I;
+    macro_rules! parts {
+        ($map:ident, $part:ty, (|$($x:ident),+| $result:expr)) => {
+            each_lane!($map, |$($x: u32),+| {
+                let mask = u32::MAX >> (32 - <$part>::BITS);
+                let (mut packed, mut shift) = (0, 0);
+                while shift < 32 {
+                    let part = { $(let $x = ($x >> shift) as $part;)+ $result };
+                    packed |= (part as u32 & mask) << shift;
+                    shift += <$part>::BITS;
+                }
+                packed
+            })
+        };
+    }
+    macro_rules! of {
+        (any, $function:tt) => {
+            of!(u16 U16x2 i16 S16x2 u8 U8x4 i8 S8x4, $function)
+        };
+        ($($part:ident $scalar:ident)+, $function:tt) => {
+            match scalar {
+                $(T::$scalar => parts!(map2, $part, $function),)+
+                #[allow(unreachable_patterns, reason = "rows for all types")]
+                _ => return None,
+            }
+        };
+    }
+    let function = match op {
+        I::Add => of!(any, (|a, b| a.wrapping_add(b))),
+        I::SaturatingAdd => of!(any, (|a, b| a.saturating_add(b))),
+        I::Sub => of!(u8 U8x4 i8 S8x4, (|a, b| a.wrapping_sub(b))),
+        I::SaturatingSub => of!(u8 U8x4 i8 S8x4, (|a, b| a.saturating_sub(b))),
+        I::Min => of!(any, (|a, b| a.min(b))),
+        I::Max => of!(any, (|a, b| a.max(b))),
+        I::ReluMin => of!(i16 S16x2 i8 S8x4, (|a, b| a.min(b).max(0))),
+        I::ReluMax => of!(i16 S16x2 i8 S8x4, (|a, b| a.max(b).max(0))),
+        I::Neg if scalar == T::S8x4 => parts!(map1, i8, (|a| a.wrapping_neg())),
+        _ => return None,
+    };
+    LaneOperation::uniform(scalar, if op == I::Neg { 1 } else { 2 }, function)
+}
+
+/// A bitwise operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bitwise {
+    And,
+    Or,
+    Xor,
+    Not,
+    /// 1 if no bit is set, otherwise 0. Not of predicates.
+    IsZero,
+}
+
+/// A bitwise operation on predicates, or on any type of 16, 32 or 64 bits.
+pub(crate) fn bitwise(op: Bitwise, scalar: T) -> Option<LaneOperation> {
+    let function = match op {
+        _ if scalar == T::Pred => predicates(op),
+        Bitwise::And => unsigned!(decide2, scalar, |a, b| a & b),
+        Bitwise::Or => unsigned!(decide2, scalar, |a, b| a | b),
+        Bitwise::Xor => unsigned!(map2, scalar, |a, b| a ^ b),
+        Bitwise::Not => unsigned!(map1, scalar, |a| !a),
+        Bitwise::IsZero => unsigned!(map1, scalar, |a| a == 0),
+    };
+    let count = if matches!(op, Bitwise::Not | Bitwise::IsZero) { 1 } else { 2 };
+    LaneOperation::uniform(scalar, count, function?)
+}
+
+/// A predicate is one bit for each lane, so all lanes are computed at once.
+fn predicates(op: Bitwise) -> Option<LaneFunction> {
+    fn put(r: &mut Registers, op: &Op, exec: u32, f: impl Fn(u32, u32) -> u32) {
+        let lanes = f(r.predicate(op.a), r.predicate(op.b));
+        r.put_predicate(op.d, lanes, &[op.a, op.b], exec);
+    }
+    Some(match op {
+        Bitwise::And => LaneFunction::new(|r, o, e| {
+            let is_false = |slot| !r.predicate(slot) & !r.unknown(slot);
+            let decided = is_false(o.a) | is_false(o.b);
+            put(r, o, e, |a, b| a & b);
+            r.decide(o.d, 0, decided & e);
+        }),
+        Bitwise::Or => LaneFunction::new(|r, o, e| {
+            let is_true = |slot| r.predicate(slot) & !r.unknown(slot);
+            let decided = is_true(o.a) | is_true(o.b);
+            put(r, o, e, |a, b| a | b);
+            r.decide(o.d, u32::MAX, decided & e);
+        }),
+        Bitwise::Xor => LaneFunction::new(|r, o, e| put(r, o, e, |a, b| a ^ b)),
+        Bitwise::Not => LaneFunction::new(|r, o, e| put(r, o, e, |a, _| !a)),
+        Bitwise::IsZero => return None,
+    })
+}
+
+/// A bitwise function of three words, given by its table: bit `4a + 2b + c` is the result for the bits `a`, `b`, `c`.
+pub(crate) fn look_up(table: u32) -> Option<LaneOperation> {
+    let function = each_lane!(decide3, |a: u32, b: u32, c: u32| integer::logic3(a, b, c, table));
+    LaneOperation::uniform(T::B32, 3, function)
+}
+
+/// The direction of a shift.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shift {
+    Left,
+    /// Copies the sign of signed types.
+    Right,
+}
+
+/// Shifts a number of 16, 32 or 64 bits by the second source. All bits leave if it is the width or more.
+pub(crate) fn shift(shift: Shift, scalar: T) -> Option<LaneOperation> {
+    let function = match shift {
+        Shift::Left => unsigned!(map2, scalar, |a; n| a.unbounded_shl(n)),
+        Shift::Right => by_sign!(map2, scalar, |a; n| a.unbounded_shr(n)),
+    };
+    LaneOperation::new(scalar, &[scalar, T::U32], function?)
+}
+
+/// Shifts two words, low one first, as one number of 64 bits. A left shift takes the high word of the result, a right
+/// shift the low one. The amount is taken modulo 32 if it `wraps`, otherwise it is at most 32.
+pub(crate) fn funnel_shift(shift: Shift, wraps: bool) -> Option<LaneOperation> {
+    macro_rules! funnel {
+        (|$both:ident, $n:ident| $result:expr) => {
+            match wraps {
+                true => funnel!(@ $n & 31; |$both, $n| $result),
+                false => funnel!(@ $n.min(32); |$both, $n| $result),
+            }
+        };
+        (@ $amount:expr; |$both:ident, $n:ident| $result:expr) => {
+            each_lane!(map3, |low: u32, high: u32, $n: u32| {
+                let ($both, $n) = (u64::from(high) << 32 | u64::from(low), $amount);
+                ($result) as u32
+            })
+        };
+    }
+    let function = match shift {
+        Shift::Left => funnel!(|both, n| (both << n) >> 32),
+        Shift::Right => funnel!(|both, n| both >> n),
+    };
+    LaneOperation::uniform(T::B32, 3, function)
+}
+
+/// The number of set bits, of 32 or 64.
+pub(crate) fn count_ones(scalar: T) -> Option<LaneOperation> {
+    let function = match scalar.bits() {
+        32 => each_lane!(map1, |a: u32| a.count_ones()),
+        64 => each_lane!(map1, |a: u64| a.count_ones()),
+        _ => return None,
+    };
+    LaneOperation::new(T::U32, &[scalar], function)
+}
+
+/// The number of clear bits above the highest set one, of 32 or 64.
+pub(crate) fn leading_zeros(scalar: T) -> Option<LaneOperation> {
+    let function = match scalar.bits() {
+        32 => each_lane!(map1, |a: u32| a.leading_zeros()),
+        64 => each_lane!(map1, |a: u64| a.leading_zeros()),
+        _ => return None,
+    };
+    LaneOperation::new(T::U32, &[scalar], function)
+}
+
+/// The position of the highest bit that differs from the sign; all ones if there is none. `is_shift`: the shift that
+/// brings this bit to the top instead.
+pub(crate) fn find_highest(scalar: T, is_shift: bool) -> Option<LaneOperation> {
+    let is_signed = scalar.is_signed();
+    let function = match scalar.bits() {
+        32 => each_lane!(map1, |a: u32| integer::highest(a.into(), 32, is_signed, is_shift)),
+        64 => each_lane!(map1, |a: u64| integer::highest(a, 64, is_signed, is_shift)),
+        _ => return None,
+    };
+    LaneOperation::new(T::U32, &[scalar], function)
+}
+
+/// The position of the set bit of the first source that is as many set bits away from the second source, a position, as
+/// the third source says; all ones if there is none.
+pub(crate) fn find_nth_set() -> Option<LaneOperation> {
+    let function =
+        each_lane!(map3, |mask: u32, base: u32, n: u32| { integer::nth_set(mask, base, n as i32) });
+    LaneOperation::new(T::B32, &[T::B32, T::B32, T::S32], function)
+}
+
+/// Extracts the field whose position and length are the second and the third source.
+pub(crate) fn extract_field(scalar: T) -> Option<LaneOperation> {
+    macro_rules! extract {
+        ($t:ty, $is_signed:literal) => {
+            each_lane!(map3, |a: $t, position: u32, length: u32| {
+                integer::extract(a.into(), position, length, <$t>::BITS, $is_signed) as $t
+            })
+        };
+    }
+    let function = match (scalar.bits(), scalar.is_signed()) {
+        (32, false) => extract!(u32, false),
+        (32, true) => extract!(u32, true),
+        (64, false) => extract!(u64, false),
+        (64, true) => extract!(u64, true),
+        _ => return None,
+    };
+    LaneOperation::new(scalar, &[scalar, T::U32, T::U32], function)
+}
+
+/// Inserts the low bits of the first source into the second one. Position and length are the other sources.
+pub(crate) fn insert_field(scalar: T) -> Option<LaneOperation> {
+    fn insert<V: Lane + Default + Into<u64>>(
+        r: &mut Registers,
+        op: &Op,
+        exec: u32,
+        narrow: impl Fn(u64) -> V,
+    ) {
+        let (a, b): (&[V; LANES], &[V; LANES]) = (r.get(op.a), r.get(op.b));
+        let (c, e): (&[u32; LANES], &[u32; LANES]) = (r.get(op.c), r.get(op.e));
+        let bits = 8 * size_of::<V>() as u32;
+        let out = std::array::from_fn(|lane| {
+            narrow(integer::insert(a[lane].into(), b[lane].into(), c[lane], e[lane], bits))
+        });
+        r.put(op.d, &out, exec);
+        r.derive(op.d, &[op.a, op.b, op.c, op.e], exec);
+    }
+    let function = match scalar.bits() {
+        32 => LaneFunction::new(|r, o, e| insert(r, o, e, |value| value as u32)),
+        64 => LaneFunction::new(|r, o, e| insert(r, o, e, |value: u64| value)),
+        _ => return None,
+    };
+    LaneOperation::new(scalar, &[scalar, scalar, T::U32, T::U32], function)
+}
+
+/// A mask of as many bits as the second source says, from the position in the first source on. Both are taken modulo 32
+/// if they `wrap`, otherwise they are at most 32.
+pub(crate) fn bit_mask(wraps: bool) -> Option<LaneOperation> {
+    let function = match wraps {
+        true => each_lane!(map2, |a: u32, b: u32| ((1_u32 << (b & 31)) - 1) << (a & 31)),
+        false => each_lane!(map2, |a: u32, b: u32| {
+            let high = u64::from(u32::MAX) >> (32 - b.min(32));
+            if a > 31 { 0 } else { (high << a) as u32 }
+        }),
+    };
+    LaneOperation::uniform(T::B32, 2, function)
+}
+
+/// Extends the low bits of a word, as many as the second source says: modulo 32 if it `wraps`, otherwise at most 32.
+pub(crate) fn extend_bits(scalar: T, wraps: bool) -> Option<LaneOperation> {
+    let is_signed = scalar.is_signed();
+    let function = each_lane!(map2, |a: u32, n: u32| {
+        let length = if wraps { n & 31 } else { n.min(32) };
+        integer::extract(a.into(), 0, length, 32, is_signed) as u32
+    });
+    LaneOperation::uniform(scalar, 2, function)
+}
+
+/// Multiplies the four bytes or two halves (`count`) of a word with bytes of a second word from `first` on, and adds the
+/// products to a third word. `are_signed` has a flag for each of the two factors.
+pub(crate) fn dot_product(are_signed: [bool; 2], count: u32, first: u32) -> Option<LaneOperation> {
+    let [is_a_signed, is_b_signed] = are_signed;
+    let function = each_lane!(map3, |a: u32, b: u32, c: u32| {
+        integer::dot((a, is_a_signed), (b, is_b_signed), c, count, first)
+    });
+    LaneOperation::uniform(T::B32, 3, function)
+}
+
+/// The part of a product that an operation returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Product {
+    Low,
+    High,
+    /// All bits, in a type of twice the width.
+    Wide,
+}
+
+/// Multiplies two integers of 16, 32 or 64 bits; of 16 or 32 for [`Product::Wide`].
+pub(crate) fn multiply(product: Product, scalar: T) -> Option<LaneOperation> {
+    products(product, scalar, false)
+}
+
+/// [`multiply`], and adds a third source of the result's type. Only the high product of S32 `saturates`.
+pub(crate) fn multiply_add(product: Product, scalar: T, saturates: bool) -> Option<LaneOperation> {
+    match (product, scalar) {
+        _ if !saturates => products(product, scalar, true),
+        (Product::High, T::S32) => {
+            let function = each_lane!(map3, |a: u32, b: u32, c: u32| {
+                let high = (i64::from(a as i32) * i64::from(b as i32)) >> 32;
+                (high as i32).saturating_add(c as i32) as u32
+            });
+            LaneOperation::uniform(scalar, 3, function)
+        }
+        _ => None,
+    }
+}
+
+fn products(product: Product, scalar: T, adds: bool) -> Option<LaneOperation> {
+    macro_rules! product {
+        ($width:ident $two:ident $three:ident, |$a:ident, $b:ident| $result:expr) => {
+            match adds {
+                true => $width!($three, scalar, |$a, $b, c| ($result).wrapping_add(c as _)),
+                false => $width!($two, scalar, |$a, $b| $result),
+            }
+        };
+        (wide $wide:ty, |$a:ident, $b:ident| $result:expr) => {
+            Some(match adds {
+                true => each_lane!(decide3, |$a: u32, $b: u32, c: $wide| {
+                    ($result as $wide).wrapping_add(c)
+                }),
+                false => each_lane!(decide2, |$a: u32, $b: u32| $result as $wide),
+            })
+        };
+    }
+    let (result, function) = match (product, scalar) {
+        (Product::Low, _) => (scalar, product!(unsigned decide2 decide3, |a, b| a.wrapping_mul(b))),
+        (Product::High, _) if scalar.is_signed() => (
+            scalar,
+            product!(signed map2 map3, |a, b| {
+                (a as i128 * b as i128) >> (8 * size_of_val(&a))
+            }),
+        ),
+        (Product::High, _) => (
+            scalar,
+            product!(unsigned map2 map3, |a, b| {
+                (a as u128 * b as u128) >> (8 * size_of_val(&a))
+            }),
+        ),
+        (_, T::U16) => (T::U32, product!(wide u32, |a, b| a.wrapping_mul(b))),
+        (_, T::S16) => {
+            (T::S32, product!(wide u32, |a, b| i32::from(a as i16) * i32::from(b as i16)))
+        }
+        (_, T::U32) => (T::U64, product!(wide u64, |a, b| u64::from(a) * u64::from(b))),
+        (_, T::S32) => {
+            (T::S64, product!(wide u64, |a, b| i64::from(a as i32) * i64::from(b as i32)))
+        }
+        _ => return None,
+    };
+    let count = if adds { 3 } else { 2 };
+    LaneOperation::new(result, &[scalar, scalar, result][..count], function?)
+}
+
+/// The value of the low 24 bits.
+#[inline(always)]
+fn low24(value: u32, is_signed: bool) -> i64 {
+    if is_signed { ((value << 8) as i32 >> 8).into() } else { (value << 8 >> 8).into() }
+}
+
+/// Multiplies the low 24 bits of two words. The result is the low word of the product, or the word from bit 16 on if
+/// `is_high`.
+pub(crate) fn multiply24(scalar: T, is_high: bool) -> Option<LaneOperation> {
+    let is_signed = scalar.is_signed();
+    let function = match is_high {
+        false => each_lane!(map2, |a: u32, b: u32| {
+            (low24(a, is_signed) * low24(b, is_signed)) as u32
+        }),
+        true => each_lane!(map2, |a: u32, b: u32| {
+            ((low24(a, is_signed) * low24(b, is_signed)) >> 16) as u32
+        }),
+    };
+    LaneOperation::uniform(scalar, 2, function)
+}
+
+/// [`multiply24`], and adds a third source. Only signed high words `saturate`.
+pub(crate) fn multiply_add24(scalar: T, is_high: bool, saturates: bool) -> Option<LaneOperation> {
+    let is_signed = scalar.is_signed();
+    let function = match is_high {
+        false => each_lane!(map3, |a: u32, b: u32, c: u32| {
+            ((low24(a, is_signed) * low24(b, is_signed)) as u32).wrapping_add(c)
+        }),
+        true => each_lane!(map3, |a: u32, b: u32, c: u32| {
+            let high = ((low24(a, is_signed) * low24(b, is_signed)) >> 16) as u32;
+            match saturates {
+                true => (high as i32).saturating_add(c as i32) as u32,
+                false => high.wrapping_add(c),
+            }
+        }),
+    };
+    LaneOperation::uniform(scalar, 3, function)
+}
+
+/// The terms of a sum with the carry flag. A difference is the sum with the inverted subtrahend, so its carry is the
+/// opposite of a borrow. [ptxas folds `sub.cc.u32 0, 1` with `addc.u32 0, 0` to 0]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CarrySum {
+    Add,
+    Sub,
+    /// The low half of a product, and a third source.
+    LowProduct,
+    /// The high half.
+    HighProduct,
+}
+
+/// A sum of 32 or 64 bits that reads or writes the carry flag.
+pub(crate) fn sum_with_carry(
+    sum: CarrySum,
+    scalar: T,
+    reads: bool,
+    writes: bool,
+) -> Option<LaneOperation> {
+    let is_signed = scalar.is_signed();
+    let function = match scalar.bits() {
+        32 => LaneFunction::new(move |r, o, e| {
+            with_carry::<u32>(r, o, e, sum, is_signed, [reads, writes]);
+        }),
+        64 => LaneFunction::new(move |r, o, e| {
+            with_carry::<u64>(r, o, e, sum, is_signed, [reads, writes]);
+        }),
+        _ => return None,
+    };
+    let count = if matches!(sum, CarrySum::Add | CarrySum::Sub) { 2 } else { 3 };
+    LaneOperation::uniform(scalar, count, function)
+}
+
+fn with_carry<V>(
+    r: &mut Registers,
+    op: &Op,
+    exec: u32,
+    sum: CarrySum,
+    is_signed: bool,
+    [reads, writes]: [bool; 2],
+) where
+    V: Lane + Default + Into<u128> + TryFrom<u128>,
+{
+    let bits = 8 * size_of::<V>();
+    let mask = u128::MAX >> (128 - bits);
+    let carry_in = if reads { r.predicate(CARRY) } else { 0 };
+    let mut carry_out = 0;
+    let (a, b, c): (&[V; LANES], &[V; LANES], &[V; LANES]) =
+        (r.get(op.a), r.get(op.b), r.get(op.c));
+    let signed = |value: u128| ((value << (128 - bits)) as i128) >> (128 - bits);
+    let out: [V; LANES] = std::array::from_fn(|lane| {
+        let (a, b, c): (u128, u128, u128) = (a[lane].into(), b[lane].into(), c[lane].into());
+        // Without a carry to read, a difference is a + !b + 1.
+        let is_one = if reads { carry_in >> lane & 1 != 0 } else { sum == CarrySum::Sub };
+        let (x, y) = match sum {
+            CarrySum::Add => (a, b),
+            CarrySum::Sub => (a, b ^ mask),
+            CarrySum::LowProduct => ((a * b) & mask, c),
+            CarrySum::HighProduct if is_signed => {
+                (((signed(a) * signed(b)) >> bits) as u128 & mask, c)
+            }
+            CarrySum::HighProduct => ((a * b) >> bits, c),
+        };
+        let result = x + y + u128::from(is_one);
+        carry_out |= u32::from(result & !mask != 0) << lane;
+        V::try_from(result & mask).unwrap_or_default()
+    });
+    r.put(op.d, &out, exec);
+    let sources = [op.a, op.b, op.c, if reads { CARRY } else { NONE }];
+    r.derive(op.d, &sources, exec);
+    if writes {
+        r.put_predicate(CARRY, carry_out, &sources, exec);
+    }
+}
