@@ -12,14 +12,14 @@ use super::code::{
 };
 use super::externals::External;
 use super::float::Modes;
-use super::lane_rules::{Request, conversions, lane_operation, number_types, video};
+use super::lane_rules::{Request, conversions, lane_operation, number_types, truth, video};
 use super::lanes::LaneOperation;
 use super::lanes::conversions::{convert, extend};
 use super::lanes::integers::{
     Bitwise, IntegerOp, Product, bitwise, integer, look_up, multiply_add,
 };
 use super::lanes::moves::{copy, extract_bits, join, select, select_by_sign};
-use super::lanes::predicates::{Comparison, compare, indicate, lies_in};
+use super::lanes::predicates::{Comparison, compare, lies_in};
 use super::memory::{AddressedSpace, MAX_ALIGNMENT, MAX_LOCAL};
 use super::number::NumberType as T;
 use super::races::CopyGroups;
@@ -1944,8 +1944,9 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     fn set(&mut self, of: &PtxInstruction<'m>, types: &[T], request: &Request<'_>) -> Compiled<()> {
         let (&to, &scalar) = (types.first().ok_or(NotExecuted)?, types.get(1).ok_or(NotExecuted)?);
         if !matches!(scalar, T::F16x2 | T::Bf16x2) {
+            let truth = self.constant(truth(to).ok_or(NotExecuted)?, 1);
             let (result, _) = self.compared(of, scalar, request, false)?;
-            return self.write_first(of, indicate(to), &[result]);
+            return self.write_first(of, select(to), &[truth, NONE, result]);
         }
         // A result for each half, in the same half.
         let half = match to {
@@ -1953,9 +1954,10 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             T::F16x2 | T::Bf16x2 => to.parts().0,
             _ => return Err(NotExecuted),
         };
+        let truth = self.constant(truth(half).ok_or(NotExecuted)?, 1);
         let mut halves = [NONE; 2];
         for (slot, result) in halves.iter_mut().zip(self.compared_halves(of, scalar, request)?) {
-            *slot = self.compute(indicate(half), &[result])?;
+            *slot = self.compute(select(half), &[truth, NONE, result])?;
         }
         self.write_first(of, join(16), &halves)
     }

@@ -164,12 +164,6 @@ fn power(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
-/// Multiplies by 2^exponent in two steps, because the factor itself may overflow f64.
-fn scale(value: f64, exponent: i32) -> f64 {
-    let half = exponent / 2;
-    value * power(half) * power(exponent - half)
-}
-
 /// The value of a float of up to 32 bits.
 #[inline(always)]
 pub(super) fn value(bits: u32, scalar: NumberType) -> f64 {
@@ -203,7 +197,7 @@ fn widened(bits: u32, format: Format) -> f32 {
 
 /// The factor of a scale of 8 exponent bits.
 pub(super) fn power_of_two(bits: u32) -> f64 {
-    scale(1.0, (bits & 0xff) as i32 - 127)
+    power((bits & 0xff) as i32 - 127)
 }
 
 /// Converts an f32 to a scale of 8 exponent bits. The sign is dropped. [PTX ISA, cvt: `.ue8m0x2`; cuda_fp8.hpp]
@@ -440,7 +434,7 @@ fn first_quadrant(place: u32) -> f64 {
 /// Rounds to f32, then toward zero: `ex2` and `tanh` of 16 bits on an H100. Overflow still becomes infinity.
 fn truncated(value: f64, format: Format, modes: Modes) -> u32 {
     let value = f64::from(value as f32);
-    let limit = scale(1.0, (format.infinity >> format.fraction) as i32 - 1 + format.smallest);
+    let limit = power((format.infinity >> format.fraction) as i32 - 1 + format.smallest);
     let direction = if value.abs() < limit { Direction::Zero } else { Direction::Nearest };
     round(value, format, Modes { direction, ..modes })
 }
@@ -540,14 +534,19 @@ pub(super) fn nearest_single(op: FloatOp, [a, b, c]: [f32; 3]) -> f32 {
     }
 }
 
+/// A directed rounding of f64; `None` for the processor's own.
+fn toward(direction: Direction) -> Option<Round> {
+    match direction {
+        Direction::Nearest | Direction::Away => None,
+        Direction::Zero => Some(Round::TowardZero),
+        Direction::Down => Some(Round::TowardNegative),
+        Direction::Up => Some(Round::TowardPositive),
+    }
+}
+
 fn rounded(op: FloatOp, modes: Modes, sources: [u64; 3]) -> u64 {
     let values @ [a, b, c] = sources.map(f64::from_bits);
-    let round = match modes.direction {
-        Direction::Nearest | Direction::Away => return nearest(op, values).to_bits(),
-        Direction::Zero => Round::TowardZero,
-        Direction::Down => Round::TowardNegative,
-        Direction::Up => Round::TowardPositive,
-    };
+    let Some(round) = toward(modes.direction) else { return nearest(op, values).to_bits() };
     let [x, y, z] = sources.map(|bits| Double::from_bits(u128::from(bits)));
     let one = || Double::from_bits(u128::from(1_f64.to_bits()));
     let result = match op {
@@ -584,7 +583,7 @@ fn gross(op: FloatOp, source: u64) -> u64 {
 /// The square root of an f64 with directed rounding.
 fn directed_sqrt(a: f64, direction: Direction) -> f64 {
     // Scaled by 2^1000, because the remainder would be below the smallest subnormal.
-    let (scaled, factor) = if a < 1e-200 { (scale(a, 1000), scale(1.0, -500)) } else { (a, 1.0) };
+    let (scaled, factor) = if a < 1e-200 { (a * power(1000), power(-500)) } else { (a, 1.0) };
     let root = scaled.sqrt();
     if root == 0.0 || !root.is_finite() {
         return root;
@@ -703,13 +702,12 @@ fn extend(bits: u64, scalar: NumberType) -> i128 {
     if scalar.is_signed() { (high as i64 >> unused).into() } else { (high >> unused).into() }
 }
 
+/// The least and the greatest integer of a width up to 64 bits.
 #[inline(always)]
-fn range(scalar: NumberType) -> (i128, i128) {
-    let bits = scalar.bits();
-    if scalar.is_signed() {
-        (-1 << (bits - 1), (1 << (bits - 1)) - 1)
-    } else {
-        (0, (1 << bits) - 1)
+pub(super) fn range(bits: u32, is_signed: bool) -> (i128, i128) {
+    match is_signed {
+        true => (-1 << (bits - 1), (1 << (bits - 1)) - 1),
+        false => (0, (1 << bits) - 1),
     }
 }
 
@@ -717,7 +715,7 @@ fn range(scalar: NumberType) -> (i128, i128) {
 fn integer_to_integer(bits: u64, from: NumberType, to: NumberType, saturate: bool) -> u64 {
     let mut value = extend(bits, from);
     if saturate {
-        let (least, most) = range(to);
+        let (least, most) = range(to.bits(), to.is_signed());
         value = value.clamp(least, most);
     }
     // Truncated to the type, which has an effect only without `.sat`, then extended to the register.
@@ -730,19 +728,11 @@ fn integer_to_float(value: i128, to: NumberType, modes: Modes) -> u64 {
     match format(to) {
         Some((format, shift)) => u64::from(round(add_odd(high, low), format, modes) << shift),
         None => {
-            let nearest = value as f64;
-            let error = value - nearest as i128;
-            let rounded = match modes.direction {
-                Direction::Down if error < 0 => nearest.next_down(),
-                Direction::Up if error > 0 => nearest.next_up(),
-                Direction::Zero if error != 0 && (error < 0) == (value > 0) => {
-                    if value > 0 {
-                        nearest.next_down()
-                    } else {
-                        nearest.next_up()
-                    }
+            let rounded = match toward(modes.direction) {
+                None => value as f64,
+                Some(round) => {
+                    f64::from_bits(Double::from_i128_r(value, round).value.to_bits() as u64)
                 }
-                _ => nearest,
             };
             if modes.saturate { saturated(rounded).to_bits() } else { rounded.to_bits() }
         }
@@ -774,7 +764,7 @@ fn float_to_integer(bits: u64, from: NumberType, to: NumberType, modes: Modes) -
         (64, true) => integral as i64 as u64,
         (64, false) => integral as u64,
         (_, is_signed) => {
-            let (least, most) = range(to);
+            let (least, most) = range(to.bits(), to.is_signed());
             let number = integral.clamp(least as f64, most as f64) + INTEGERS;
             if is_signed { number.to_bits() as i32 as u64 } else { number.to_bits() as u32 as u64 }
         }

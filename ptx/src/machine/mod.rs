@@ -42,7 +42,6 @@ mod externals;
 mod fault;
 mod fill;
 mod float;
-mod integer;
 mod lane_rules;
 mod lanes;
 mod launch;

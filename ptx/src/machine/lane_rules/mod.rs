@@ -3,9 +3,9 @@
 //! A row reads the qualifiers that the instruction honours. All others refuse it.
 
 use std::cell::Cell;
+use std::num::FpCategory;
 
 use super::float::{Direction, Extreme, FloatOp, Modes};
-use super::integer::PermuteMode;
 use super::lanes::LaneOperation;
 use super::lanes::floats::{
     change_sign, copy_sign, extreme, float, fma_out_of_bounds, mixed_float,
@@ -15,8 +15,8 @@ use super::lanes::integers::{
     extend_bits, extract_field, find_highest, find_nth_set, funnel_shift, insert_field, integer,
     leading_zeros, multiply, multiply_add, multiply_add24, multiply24, shift, sum_with_carry,
 };
-use super::lanes::moves::permute;
-use super::lanes::predicates::{self, FloatClass, classify};
+use super::lanes::moves::{permute, permute_from};
+use super::lanes::predicates::{self, classify};
 use super::number::NumberType as T;
 use crate::module::Module;
 use crate::syntax::load::{
@@ -236,15 +236,16 @@ fn integers(request: &Request<'_>, scalar: T) -> Option<LaneOperation> {
         O::Szext if is_word => extend_bits(scalar, request.either(K::Wrap, K::Clamp)?),
         O::Fns => find_nth_set(),
         O::Prmt if is_word => {
-            let modes = [
-                (K::F4e, PermuteMode::Forward),
-                (K::B4e, PermuteMode::Backward),
-                (K::Rc8, PermuteMode::Byte),
-                (K::Ecl, PermuteMode::ClampLeft),
-                (K::Ecr, PermuteMode::ClampRight),
-                (K::Rc16, PermuteMode::Half),
+            // The selectors of each byte, by the two low bits of the third source.
+            let modes: [(K, [u32; 4]); 6] = [
+                (K::F4e, [0x3210, 0x4321, 0x5432, 0x6543]),
+                (K::B4e, [0x5670, 0x6701, 0x7012, 0x0123]),
+                (K::Rc8, [0x0000, 0x1111, 0x2222, 0x3333]),
+                (K::Ecl, [0x3210, 0x3211, 0x3222, 0x3333]),
+                (K::Ecr, [0x0000, 0x1110, 0x2210, 0x3210]),
+                (K::Rc16, [0x1010, 0x3232, 0x1010, 0x3232]),
             ];
-            permute(request.among(&modes).unwrap_or(PermuteMode::Each))
+            request.among(&modes).map_or_else(permute, permute_from)
         }
         O::Dp4a | O::Dp2a => {
             let are_signed = [scalar, *request.types.get(1)?].map(T::is_signed);
@@ -270,6 +271,7 @@ fn carry(request: &Request<'_>, scalar: T, reads: bool, writes: bool) -> Option<
         O::Add | O::Addc => CarrySum::Add,
         O::Sub | O::Subc => CarrySum::Sub,
         _ if is_high == request.has(K::Lo) => return None,
+        _ if is_high && scalar.is_signed() => CarrySum::SignedHighProduct,
         _ if is_high => CarrySum::HighProduct,
         _ => CarrySum::LowProduct,
     };
@@ -286,15 +288,17 @@ fn floats(request: &Request<'_>, scalar: T) -> Option<LaneOperation> {
         O::Copysign => return copy_sign(scalar),
         O::Min | O::Max => return extremes(request, scalar),
         O::Testp => {
-            let classes = [
-                (K::Finite, FloatClass::Finite),
-                (K::Infinite, FloatClass::Infinite),
-                (K::Number, FloatClass::Number),
-                (K::Notanumber, FloatClass::Nan),
-                (K::Normal, FloatClass::Normal),
-                (K::Subnormal, FloatClass::Subnormal),
+            use FpCategory::{Infinite, Nan, Normal, Subnormal, Zero};
+            let categories: [(K, &[FpCategory]); 6] = [
+                (K::Finite, &[Zero, Subnormal, Normal]),
+                (K::Infinite, &[Infinite]),
+                (K::Number, &[Zero, Subnormal, Normal, Infinite]),
+                (K::Notanumber, &[Nan]),
+                // Zeros are normal. [PTX ISA, testp]
+                (K::Normal, &[Zero, Normal]),
+                (K::Subnormal, &[Subnormal]),
             ];
-            return classify(request.among(&classes)?, scalar);
+            return classify(request.among(&categories)?, scalar);
         }
         O::Add => FloatOp::Add,
         O::Sub => FloatOp::Sub,
@@ -376,4 +380,16 @@ fn extremes(request: &Request<'_>, scalar: T) -> Option<LaneOperation> {
         return None;
     }
     extreme(of, scalar, count)
+}
+
+/// The value that `set` writes for true: all ones, or 1.0.
+pub(super) fn truth(result: T) -> Option<u64> {
+    Some(match result {
+        T::U32 | T::S32 => 0xffff_ffff,
+        T::U16 | T::S16 => 0xffff,
+        T::F32 => 0x3f80_0000,
+        T::F16 => 0x3c00,
+        T::Bf16 => 0x3f80,
+        _ => return None,
+    })
 }

@@ -37,10 +37,7 @@ fn operation(request: &Request<'_>) -> Option<VideoOp> {
         O::Vabsdiff | O::Vabsdiff2 | O::Vabsdiff4 => VideoOp::Distance,
         O::Vmin | O::Vmin2 | O::Vmin4 => VideoOp::Min,
         O::Vmax | O::Vmax2 | O::Vmax4 => VideoOp::Max,
-        O::Vset | O::Vset2 | O::Vset4 => {
-            // `ls` and `hs` are for `setp` of integers alone.
-            VideoOp::Compare(request.comparison(T::F32).filter(|of| of.is_of_integers())?)
-        }
+        O::Vset | O::Vset2 | O::Vset4 => VideoOp::Compare(request.comparison(T::F32)?),
         O::Vshl => VideoOp::ShiftLeft { wraps: request.either(Keyword::Wrap, Keyword::Clamp)? },
         O::Vshr => VideoOp::ShiftRight { wraps: request.either(Keyword::Wrap, Keyword::Clamp)? },
         _ => return None,

@@ -79,7 +79,7 @@ fn frequent(convert: Conversion) -> Option<LaneFunction> {
         return None;
     }
     macro_rules! rows {
-        ($($direction:ident $from:ident $a:ty => $r:ty: $($to:ident)+;)+) => {
+        ($($direction:ident $a:ty => $r:ty: $($from:ident $to:ident),+;)+) => {
             match (direction, from, to) {
                 (Direction::Nearest, T::S32, T::F32) => {
                     each_lane!(map1, |a: u32| (a as i32 as f32).to_bits())
@@ -97,29 +97,18 @@ fn frequent(convert: Conversion) -> Option<LaneFunction> {
         };
     }
     Some(rows! {
-        Nearest F32 u32 => u32: F16 Bf16 S32 U32;
-        Nearest F32 u32 => u64: F64;
-        Nearest F16 u32 => u32: F32;
-        Nearest Bf16 u32 => u32: F32;
-        Nearest F64 u64 => u32: F32;
-        Nearest S32 u32 => u32: F16 Bf16;
-        Nearest S32 u32 => u64: F64;
-        Nearest U32 u32 => u32: F16 Bf16;
-        Nearest U32 u32 => u64: F64;
-        Nearest S16 u32 => u32: F32 F16;
-        Nearest U16 u32 => u32: F32 F16;
-        Nearest S8 u32 => u32: F32;
-        Nearest U8 u32 => u32: F32;
-        Nearest S64 u64 => u32: F32;
-        Nearest S64 u64 => u64: F64;
-        Zero F32 u32 => u32: F16 Bf16 S32 U32 S16 U16;
-        Zero F32 u32 => u64: S64 U64;
-        Zero F16 u32 => u32: S32 U32;
-        Zero F64 u64 => u32: S32 U32;
-        Zero F64 u64 => u64: S64 U64;
-        Away F32 u32 => u32: Tf32;
-        Down F32 u32 => u32: S32;
-        Up F32 u32 => u32: S32;
+        Nearest u32 => u32: F32 F16, F32 Bf16, F32 S32, F32 U32, F16 F32, Bf16 F32, S32 F16,
+            S32 Bf16, U32 F16, U32 Bf16, S16 F32, S16 F16, U16 F32, U16 F16, S8 F32, U8 F32;
+        Nearest u32 => u64: F32 F64, S32 F64, U32 F64;
+        Nearest u64 => u32: F64 F32, S64 F32;
+        Nearest u64 => u64: S64 F64;
+        Zero u32 => u32: F32 F16, F32 Bf16, F32 S32, F32 U32, F32 S16, F32 U16, F16 S32, F16 U32;
+        Zero u32 => u64: F32 S64, F32 U64;
+        Zero u64 => u32: F64 S32, F64 U32;
+        Zero u64 => u64: F64 S64, F64 U64;
+        Away u32 => u32: F32 Tf32;
+        Down u32 => u32: F32 S32;
+        Up u32 => u32: F32 S32;
     })
 }
 
@@ -264,10 +253,8 @@ pub(crate) fn saturate_pair(to: T) -> Option<LaneOperation> {
     if to.is_float() || bits > 16 || to.parts().1 > 1 {
         return None;
     }
-    let (least, most) = match to.is_signed() {
-        true => (-1 << (bits - 1), (1 << (bits - 1)) - 1),
-        false => (0, (1 << bits) - 1),
-    };
+    let (least, most) = float::range(bits, to.is_signed());
+    let (least, most) = (least as i32, most as i32);
     let function = each_lane!(map3, |a: u32, b: u32, c: u32| {
         let mask = (1_u32 << bits) - 1;
         let part = |value: u32| (value as i32).clamp(least, most) as u32 & mask;

@@ -2,7 +2,6 @@
 
 use super::{LaneFunction, LaneOperation};
 use crate::machine::code::Op;
-use crate::machine::integer;
 use crate::machine::number::NumberType as T;
 use crate::machine::registers::{CARRY, Lane, NONE, Registers};
 use warpload::lane::LANES;
@@ -55,6 +54,17 @@ macro_rules! by_sign {
     };
 }
 
+/// A function whose first source is the word `$t`, of 32 or 64 bits.
+macro_rules! by_word {
+    ($map:ident, $scalar:expr, $t:ident, |$($x:ident: $of:ty),+| $result:expr) => {
+        match $scalar.bits() {
+            32 => { type $t = u32; each_lane!($map, |$($x: $of),+| $result) }
+            64 => { type $t = u64; each_lane!($map, |$($x: $of),+| $result) }
+            _ => return None,
+        }
+    };
+}
+
 /// An operation whose result and sources have one type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IntegerOp {
@@ -91,12 +101,12 @@ pub(crate) fn integer(op: IntegerOp, scalar: T) -> Option<LaneOperation> {
         I::SaturatingSub => (2, by_sign!(map2, scalar, |a, b| a.saturating_sub(b))),
         I::Div if scalar == T::S32 => {
             let quotient = each_lane!(map2, |a: u32, b: u32| {
-                integer::quotient((a as i32).into(), (b as i32).into())
+                quotient((a as i32).into(), (b as i32).into())
             });
             (2, Some(quotient))
         }
         I::Div if scalar == T::U32 => {
-            (2, Some(each_lane!(map2, |a: u32, b: u32| integer::quotient(a.into(), b.into()))))
+            (2, Some(each_lane!(map2, |a: u32, b: u32| quotient(a.into(), b.into()))))
         }
         I::Div => (2, by_sign!(map2, scalar, |a, b| if b == 0 { !0 } else { a.wrapping_div(b) })),
         I::Rem => (2, by_sign!(map2, scalar, |a, b| if b == 0 { a } else { a.wrapping_rem(b) })),
@@ -115,6 +125,16 @@ pub(crate) fn integer(op: IntegerOp, scalar: T) -> Option<LaneOperation> {
         I::ReverseBits => (1, unsigned!(map1, scalar, |a| a.reverse_bits())),
     };
     LaneOperation::uniform(scalar, count, function?)
+}
+
+/// The quotient of two integers of 32 bits, computed in f64, because processors divide vectors of floats, but not of
+/// integers. It is exact: the distance of any other quotient from the next integer is larger than the error of an f64.
+#[inline(always)]
+fn quotient(a: f64, b: f64) -> u32 {
+    /// A sum with this has an integer in its low half.
+    const INTEGERS: f64 = (3_u64 << 51) as f64;
+    let bits = ((a / b).trunc() + INTEGERS).to_bits() as u32;
+    if b == 0.0 { u32::MAX } else { bits }
 }
 
 fn packed_integer(op: IntegerOp, scalar: T) -> Option<LaneOperation> {
@@ -212,7 +232,16 @@ fn predicates(op: Bitwise) -> Option<LaneFunction> {
 
 /// A bitwise function of three words, given by its table: bit `4a + 2b + c` is the result for the bits `a`, `b`, `c`.
 pub(crate) fn look_up(table: u32) -> Option<LaneOperation> {
-    let function = each_lane!(decide3, |a: u32, b: u32, c: u32| integer::logic3(a, b, c, table));
+    let function = each_lane!(inline decide3, |a: u32, b: u32, c: u32| {
+        let mut result = 0;
+        for term in 0..8 {
+            let chosen = (if term & 4 != 0 { a } else { !a })
+                & (if term & 2 != 0 { b } else { !b })
+                & (if term & 1 != 0 { c } else { !c });
+            result |= if table >> term & 1 != 0 { chosen } else { 0 };
+        }
+        result
+    });
     LaneOperation::uniform(T::B32, 3, function)
 }
 
@@ -259,21 +288,13 @@ pub(crate) fn funnel_shift(shift: Shift, wraps: bool) -> Option<LaneOperation> {
 
 /// The number of set bits, of 32 or 64.
 pub(crate) fn count_ones(scalar: T) -> Option<LaneOperation> {
-    let function = match scalar.bits() {
-        32 => each_lane!(map1, |a: u32| a.count_ones()),
-        64 => each_lane!(map1, |a: u64| a.count_ones()),
-        _ => return None,
-    };
+    let function = by_word!(map1, scalar, Word, |a: Word| a.count_ones());
     LaneOperation::new(T::U32, &[scalar], function)
 }
 
 /// The number of clear bits above the highest set one, of 32 or 64.
 pub(crate) fn leading_zeros(scalar: T) -> Option<LaneOperation> {
-    let function = match scalar.bits() {
-        32 => each_lane!(map1, |a: u32| a.leading_zeros()),
-        64 => each_lane!(map1, |a: u64| a.leading_zeros()),
-        _ => return None,
-    };
+    let function = by_word!(map1, scalar, Word, |a: Word| a.leading_zeros());
     LaneOperation::new(T::U32, &[scalar], function)
 }
 
@@ -281,61 +302,84 @@ pub(crate) fn leading_zeros(scalar: T) -> Option<LaneOperation> {
 /// brings this bit to the top instead.
 pub(crate) fn find_highest(scalar: T, is_shift: bool) -> Option<LaneOperation> {
     let is_signed = scalar.is_signed();
-    let function = match scalar.bits() {
-        32 => each_lane!(map1, |a: u32| integer::highest(a.into(), 32, is_signed, is_shift)),
-        64 => each_lane!(map1, |a: u64| integer::highest(a, 64, is_signed, is_shift)),
-        _ => return None,
-    };
+    let function = by_word!(map1, scalar, Word, |a: Word| {
+        let is_negative = is_signed && a >> (Word::BITS - 1) != 0;
+        let zeros = (if is_negative { !a } else { a }).leading_zeros();
+        match Word::BITS - zeros {
+            0 => u32::MAX,
+            _ if is_shift => zeros,
+            bits => bits - 1,
+        }
+    });
     LaneOperation::new(T::U32, &[scalar], function)
 }
 
 /// The position of the set bit of the first source that is as many set bits away from the second source, a position, as
 /// the third source says; all ones if there is none.
 pub(crate) fn find_nth_set() -> Option<LaneOperation> {
-    let function =
-        each_lane!(map3, |mask: u32, base: u32, n: u32| { integer::nth_set(mask, base, n as i32) });
+    fn find(mask: u32, base: u32, offset: i32) -> u32 {
+        let is_set = |place: &u32| mask >> place & 1 != 0;
+        let (base, count) = (base & 31, offset.unsigned_abs() as usize);
+        let found = match offset {
+            0 => Some(base).filter(is_set),
+            1.. => (base..32).filter(is_set).nth(count - 1),
+            _ => (0..=base).rev().filter(is_set).nth(count - 1),
+        };
+        found.unwrap_or(u32::MAX)
+    }
+    let function = each_lane!(map3, |mask: u32, base: u32, n: u32| find(mask, base, n as i32));
     LaneOperation::new(T::B32, &[T::B32, T::B32, T::S32], function)
+}
+
+/// A field of a number of 32 or 64 bits, extended. The lowest bytes of `position` and `length` count.
+#[inline(always)]
+fn field(a: u64, position: u32, length: u32, bits: u32, is_signed: bool) -> u64 {
+    let (position, length) = (position & 0xff, length & 0xff);
+    let last = bits - 1;
+    let sign_at = (position + length).wrapping_sub(1).min(last);
+    let is_negative = is_signed && length != 0 && a >> sign_at & 1 != 0;
+    let fill = if is_negative { u64::MAX } else { 0 };
+    let taken = if position > last { 0 } else { length.min(last + 1 - position) };
+    let low = if taken == 0 { 0 } else { u64::MAX >> (64 - taken) };
+    let field = if taken == 0 { 0 } else { a >> position & low };
+    field | fill & !low
 }
 
 /// Extracts the field whose position and length are the second and the third source.
 pub(crate) fn extract_field(scalar: T) -> Option<LaneOperation> {
     macro_rules! extract {
-        ($t:ty, $is_signed:literal) => {
-            each_lane!(map3, |a: $t, position: u32, length: u32| {
-                integer::extract(a.into(), position, length, <$t>::BITS, $is_signed) as $t
+        ($is_signed:literal) => {
+            by_word!(map3, scalar, Word, |a: Word, position: u32, length: u32| {
+                field(a as u64, position, length, Word::BITS, $is_signed) as Word
             })
         };
     }
-    let function = match (scalar.bits(), scalar.is_signed()) {
-        (32, false) => extract!(u32, false),
-        (32, true) => extract!(u32, true),
-        (64, false) => extract!(u64, false),
-        (64, true) => extract!(u64, true),
-        _ => return None,
-    };
+    let function = if scalar.is_signed() { extract!(true) } else { extract!(false) };
     LaneOperation::new(scalar, &[scalar, T::U32, T::U32], function)
 }
 
-/// Inserts the low bits of the first source into the second one. Position and length are the other sources.
+/// Inserts the low bits of the first source into the second one. Position and length are the lowest bytes of the other
+/// sources.
 pub(crate) fn insert_field(scalar: T) -> Option<LaneOperation> {
-    fn insert<V: Lane + Default + Into<u64>>(
-        r: &mut Registers,
-        op: &Op,
-        exec: u32,
-        narrow: impl Fn(u64) -> V,
-    ) {
-        let (a, b): (&[V; LANES], &[V; LANES]) = (r.get(op.a), r.get(op.b));
-        let (c, e): (&[u32; LANES], &[u32; LANES]) = (r.get(op.c), r.get(op.e));
-        let bits = 8 * size_of::<V>() as u32;
-        let out = std::array::from_fn(|lane| {
-            narrow(integer::insert(a[lane].into(), b[lane].into(), c[lane], e[lane], bits))
-        });
-        r.put(op.d, &out, exec);
-        r.derive(op.d, &[op.a, op.b, op.c, op.e], exec);
+    macro_rules! insert {
+        ($t:ty) => {
+            LaneFunction::new(|r, o, e| {
+                let (a, b): (&[$t; LANES], &[$t; LANES]) = (r.get(o.a), r.get(o.b));
+                let (positions, lengths): (&[u32; LANES], &[u32; LANES]) = (r.get(o.c), r.get(o.e));
+                let out: [$t; LANES] = std::array::from_fn(|lane| {
+                    let (position, length) = (positions[lane] & 0xff, lengths[lane] & 0xff);
+                    let taken = length.min(<$t>::BITS.saturating_sub(position));
+                    let mask = <$t>::MAX.unbounded_shr(<$t>::BITS - taken).unbounded_shl(position);
+                    b[lane] & !mask | a[lane].unbounded_shl(position) & mask
+                });
+                r.put(o.d, &out, e);
+                r.derive(o.d, &[o.a, o.b, o.c, o.e], e);
+            })
+        };
     }
     let function = match scalar.bits() {
-        32 => LaneFunction::new(|r, o, e| insert(r, o, e, |value| value as u32)),
-        64 => LaneFunction::new(|r, o, e| insert(r, o, e, |value: u64| value)),
+        32 => insert!(u32),
+        64 => insert!(u64),
         _ => return None,
     };
     LaneOperation::new(scalar, &[scalar, scalar, T::U32, T::U32], function)
@@ -359,7 +403,7 @@ pub(crate) fn extend_bits(scalar: T, wraps: bool) -> Option<LaneOperation> {
     let is_signed = scalar.is_signed();
     let function = each_lane!(map2, |a: u32, n: u32| {
         let length = if wraps { n & 31 } else { n.min(32) };
-        integer::extract(a.into(), 0, length, 32, is_signed) as u32
+        field(a.into(), 0, length, 32, is_signed) as u32
     });
     LaneOperation::uniform(scalar, 2, function)
 }
@@ -368,8 +412,18 @@ pub(crate) fn extend_bits(scalar: T, wraps: bool) -> Option<LaneOperation> {
 /// products to a third word. `are_signed` has a flag for each of the two factors.
 pub(crate) fn dot_product(are_signed: [bool; 2], count: u32, first: u32) -> Option<LaneOperation> {
     let [is_a_signed, is_b_signed] = are_signed;
+    let part = |value: u32, place: u32, width: u32, is_signed: bool| {
+        let high = value << (32 - width * (place + 1));
+        match is_signed {
+            true => (high as i32 >> (32 - width)) as u32,
+            false => high >> (32 - width),
+        }
+    };
     let function = each_lane!(map3, |a: u32, b: u32, c: u32| {
-        integer::dot((a, is_a_signed), (b, is_b_signed), c, count, first)
+        (0..count).fold(c, |sum, place| {
+            let x = part(a, place, 32 / count, is_a_signed);
+            sum.wrapping_add(x.wrapping_mul(part(b, first + place, 8, is_b_signed)))
+        })
     });
     LaneOperation::uniform(T::B32, 3, function)
 }
@@ -457,31 +511,24 @@ fn low24(value: u32, is_signed: bool) -> i64 {
 /// Multiplies the low 24 bits of two words. The result is the low word of the product, or the word from bit 16 on if
 /// `is_high`.
 pub(crate) fn multiply24(scalar: T, is_high: bool) -> Option<LaneOperation> {
-    let is_signed = scalar.is_signed();
-    let function = match is_high {
-        false => each_lane!(map2, |a: u32, b: u32| {
-            (low24(a, is_signed) * low24(b, is_signed)) as u32
-        }),
-        true => each_lane!(map2, |a: u32, b: u32| {
-            ((low24(a, is_signed) * low24(b, is_signed)) >> 16) as u32
-        }),
-    };
-    LaneOperation::uniform(scalar, 2, function)
+    // The third source is a known zero.
+    let sum = multiply_add24(scalar, is_high, false)?;
+    LaneOperation::uniform(scalar, 2, sum.function)
 }
 
 /// [`multiply24`], and adds a third source. Only signed high words `saturate`.
 pub(crate) fn multiply_add24(scalar: T, is_high: bool, saturates: bool) -> Option<LaneOperation> {
     let is_signed = scalar.is_signed();
-    let function = match is_high {
-        false => each_lane!(map3, |a: u32, b: u32, c: u32| {
-            ((low24(a, is_signed) * low24(b, is_signed)) as u32).wrapping_add(c)
+    let product = move |a, b| low24(a, is_signed) * low24(b, is_signed);
+    let function = match (is_high, saturates) {
+        (false, _) => {
+            each_lane!(map3, |a: u32, b: u32, c: u32| (product(a, b) as u32).wrapping_add(c))
+        }
+        (true, false) => each_lane!(map3, |a: u32, b: u32, c: u32| {
+            ((product(a, b) >> 16) as u32).wrapping_add(c)
         }),
-        true => each_lane!(map3, |a: u32, b: u32, c: u32| {
-            let high = ((low24(a, is_signed) * low24(b, is_signed)) >> 16) as u32;
-            match saturates {
-                true => (high as i32).saturating_add(c as i32) as u32,
-                false => high.wrapping_add(c),
-            }
+        (true, true) => each_lane!(map3, |a: u32, b: u32, c: u32| {
+            ((product(a, b) >> 16) as i32).saturating_add(c as i32) as u32
         }),
     };
     LaneOperation::uniform(scalar, 3, function)
@@ -495,8 +542,9 @@ pub(crate) enum CarrySum {
     Sub,
     /// The low half of a product, and a third source.
     LowProduct,
-    /// The high half.
+    /// The high half of an unsigned or of a signed product.
     HighProduct,
+    SignedHighProduct,
 }
 
 /// A sum of 32 or 64 bits that reads or writes the carry flag.
@@ -506,28 +554,18 @@ pub(crate) fn sum_with_carry(
     reads: bool,
     writes: bool,
 ) -> Option<LaneOperation> {
-    let is_signed = scalar.is_signed();
+    let flags = [reads, writes];
     let function = match scalar.bits() {
-        32 => LaneFunction::new(move |r, o, e| {
-            with_carry::<u32>(r, o, e, sum, is_signed, [reads, writes]);
-        }),
-        64 => LaneFunction::new(move |r, o, e| {
-            with_carry::<u64>(r, o, e, sum, is_signed, [reads, writes]);
-        }),
+        32 => LaneFunction::new(move |r, o, e| with_carry::<u32>(r, o, e, sum, flags)),
+        64 => LaneFunction::new(move |r, o, e| with_carry::<u64>(r, o, e, sum, flags)),
         _ => return None,
     };
     let count = if matches!(sum, CarrySum::Add | CarrySum::Sub) { 2 } else { 3 };
     LaneOperation::uniform(scalar, count, function)
 }
 
-fn with_carry<V>(
-    r: &mut Registers,
-    op: &Op,
-    exec: u32,
-    sum: CarrySum,
-    is_signed: bool,
-    [reads, writes]: [bool; 2],
-) where
+fn with_carry<V>(r: &mut Registers, op: &Op, exec: u32, sum: CarrySum, [reads, writes]: [bool; 2])
+where
     V: Lane + Default + Into<u128> + TryFrom<u128>,
 {
     let bits = 8 * size_of::<V>();
@@ -545,9 +583,7 @@ fn with_carry<V>(
             CarrySum::Add => (a, b),
             CarrySum::Sub => (a, b ^ mask),
             CarrySum::LowProduct => ((a * b) & mask, c),
-            CarrySum::HighProduct if is_signed => {
-                (((signed(a) * signed(b)) >> bits) as u128 & mask, c)
-            }
+            CarrySum::SignedHighProduct => (((signed(a) * signed(b)) >> bits) as u128 & mask, c),
             CarrySum::HighProduct => ((a * b) >> bits, c),
         };
         let result = x + y + u128::from(is_one);

@@ -3,7 +3,6 @@
 use super::{LaneFunction, LaneOperation};
 use crate::machine::code::Op;
 use crate::machine::float;
-use crate::machine::integer::{self, PermuteMode};
 use crate::machine::number::NumberType as T;
 use crate::machine::registers::{Lane, Registers};
 use warpload::lane::LANES;
@@ -84,15 +83,31 @@ pub(crate) fn select_by_sign(scalar: T, by: T, flush: bool) -> Option<LaneOperat
     LaneOperation::new(scalar, &[scalar, scalar, by], function)
 }
 
-/// Selects four bytes of two words. The third source has a selector of four bits for each.
-pub(crate) fn permute(mode: PermuteMode) -> Option<LaneOperation> {
-    let function = match mode {
-        PermuteMode::Each => LaneFunction::new(permute_each),
-        _ => each_lane!(map3, |a: u32, b: u32, c: u32| {
-            integer::permute(a, b, integer::permute_selectors(mode, c))
-        }),
-    };
+/// Selects four bytes of two words. The third source has a selector of four bits for each. The highest bit of a selector
+/// replicates the sign of the byte.
+pub(crate) fn permute() -> Option<LaneOperation> {
+    LaneOperation::uniform(T::B32, 3, LaneFunction::new(permute_each))
+}
+
+/// [`permute`] with one of four constants, which the low bits of the third source choose.
+pub(crate) fn permute_from(selectors: [u32; 4]) -> Option<LaneOperation> {
+    let function = each_lane!(map3, |a: u32, b: u32, c: u32| {
+        select_bytes(a, b, selectors[(c & 3) as usize])
+    });
     LaneOperation::uniform(T::B32, 3, function)
+}
+
+#[inline(always)]
+fn select_bytes(a: u32, b: u32, selectors: u32) -> u32 {
+    let mut result = 0;
+    for place in 0..4 {
+        let selector = selectors >> (4 * place);
+        let word = if selector & 4 != 0 { b } else { a };
+        let high = word >> (8 * (selector & 3)) << 24;
+        let high = if selector & 8 != 0 { (high as i32 >> 31) as u32 } else { high };
+        result |= high >> 24 << (8 * place);
+    }
+    result
 }
 
 /// The selectors are mostly a constant that replicates no signs: each byte then has one source.
@@ -115,7 +130,7 @@ fn permute_each(r: &mut Registers, op: &Op, exec: u32) {
     let (selectors, first) = (r.get::<u32>(op.c), r.get::<u32>(op.c)[0]);
     let differences = selectors.iter().fold(0, |all, selector| all | selector ^ first);
     if differences | first & 0x8888 != 0 {
-        return r.map3(op, exec, integer::permute);
+        return r.map3(op, exec, select_bytes);
     }
     warpload::simd::vectorized!(each(r, op, exec, first));
     r.derive(op.d, &[op.a, op.b, op.c], exec);

@@ -1,4 +1,4 @@
-//! Operations that write or read predicates: comparisons, classes of floats, ranges.
+//! Operations that write predicates: comparisons, categories of floats, ranges.
 
 use std::num::FpCategory;
 use std::ops::Range;
@@ -30,11 +30,6 @@ pub(crate) enum Comparison {
 }
 
 impl Comparison {
-    /// Whether integers can be compared so.
-    pub(crate) fn is_of_integers(self) -> bool {
-        self as u32 <= Self::GreaterOrEqual as u32
-    }
-
     /// Whether two numbers are in the relation.
     #[inline(always)]
     pub(super) fn holds<V: PartialOrd>(self, a: V, b: V) -> bool {
@@ -104,37 +99,11 @@ pub(crate) fn compare(comparison: Comparison, scalar: T, flush: bool) -> Option<
     None
 }
 
-/// A class of floats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FloatClass {
-    Finite,
-    Infinite,
-    /// All but NaN.
-    Number,
-    Nan,
-    /// Finite and not subnormal, zeros included.
-    Normal,
-    Subnormal,
-}
-
-impl FloatClass {
-    fn contains(self, category: FpCategory) -> bool {
-        match self {
-            Self::Finite => !matches!(category, FpCategory::Nan | FpCategory::Infinite),
-            Self::Infinite => category == FpCategory::Infinite,
-            Self::Number => category != FpCategory::Nan,
-            Self::Nan => category == FpCategory::Nan,
-            Self::Normal => matches!(category, FpCategory::Normal | FpCategory::Zero),
-            Self::Subnormal => category == FpCategory::Subnormal,
-        }
-    }
-}
-
-/// Tests whether an f32 or f64 is in a class.
-pub(crate) fn classify(class: FloatClass, scalar: T) -> Option<LaneOperation> {
+/// Tests whether an f32 or f64 is in one of the categories.
+pub(crate) fn classify(of: &'static [FpCategory], scalar: T) -> Option<LaneOperation> {
     let function = match scalar {
-        T::F32 => test_lanes!(u32, |a, _b| class.contains(f32::from_bits(a).classify())),
-        T::F64 => test_lanes!(u64, |a, _b| class.contains(f64::from_bits(a).classify())),
+        T::F32 => test_lanes!(u32, |a, _b| of.contains(&f32::from_bits(a).classify())),
+        T::F64 => test_lanes!(u64, |a, _b| of.contains(&f64::from_bits(a).classify())),
         _ => return None,
     };
     LaneOperation::new(T::Pred, &[scalar], function)
@@ -150,24 +119,4 @@ pub(crate) fn lies_in(ranges: Vec<Range<u64>>, is_inside: bool) -> Option<LaneOp
         r.put_predicate(o.d, lanes, &[o.a], e);
     });
     LaneOperation::new(T::Pred, &[T::U64], function)
-}
-
-/// Translates a predicate to a number: all ones or 1.0 where it is true, 0 elsewhere.
-pub(crate) fn indicate(result: T) -> Option<LaneOperation> {
-    let truth = match result {
-        T::U32 | T::S32 => u32::MAX,
-        T::U16 | T::S16 => 0xffff,
-        T::F32 => 1_f32.to_bits(),
-        T::F16 => 0x3c00,
-        T::Bf16 => 0x3f80,
-        _ => return None,
-    };
-    let function = LaneFunction::new(move |r, o, e| {
-        let lanes = r.predicate(o.a);
-        let out: [u32; LANES] =
-            std::array::from_fn(|lane| if lanes >> lane & 1 != 0 { truth } else { 0 });
-        r.put(o.d, &out, e);
-        r.derive(o.d, &[o.a], e);
-    });
-    LaneOperation::new(result, &[T::Pred], function)
 }

@@ -3,6 +3,7 @@
 
 use super::predicates::Comparison;
 use super::{LaneFunction, LaneOperation};
+use crate::machine::float;
 use crate::machine::number::NumberType as T;
 
 /// The computation of a result from two selected parts.
@@ -91,11 +92,8 @@ impl Video {
 }
 
 fn clamp(value: i128, width: u32, is_signed: bool) -> u32 {
-    let clamped = match is_signed {
-        true => value.clamp(-1 << (width - 1), (1 << (width - 1)) - 1),
-        false => value.clamp(0, (1 << width) - 1),
-    };
-    clamped as u32
+    let (least, most) = float::range(width, is_signed);
+    value.clamp(least, most) as u32
 }
 
 /// Extends a part of a word to 64 bits.
@@ -174,17 +172,15 @@ pub(crate) struct VideoProduct {
 }
 
 /// Multiplies two parts, which [`extend_part`] has made numbers of 64 bits, and adds a word.
-pub(crate) fn multiply_parts(product: VideoProduct) -> Option<LaneOperation> {
-    let VideoProduct { negates_product, negates_addend, adds_one, saturates, is_signed, shift } =
-        product;
+pub(crate) fn multiply_parts(of: VideoProduct) -> Option<LaneOperation> {
     let function = each_lane!(map3, |a: u64, b: u64, c: u32| {
         let product = i128::from(a as i64) * i128::from(b as i64);
-        let product = if negates_product { -product } else { product };
+        let product = if of.negates_product { -product } else { product };
         // The addend is inverted as a word, and the one that makes it a negation is added after its extension.
-        let c = if negates_addend { !c } else { c };
-        let c = if is_signed { i128::from(c as i32) } else { i128::from(c) };
-        let result = (product + c + i128::from(adds_one || negates_addend)) >> shift;
-        if saturates { clamp(result, 32, is_signed) } else { result as u32 }
+        let c = if of.negates_addend { !c } else { c };
+        let c = if of.is_signed { i128::from(c as i32) } else { i128::from(c) };
+        let result = (product + c + i128::from(of.adds_one || of.negates_addend)) >> of.shift;
+        if of.saturates { clamp(result, 32, of.is_signed) } else { result as u32 }
     });
     LaneOperation::new(T::B32, &[T::S64, T::S64, T::U32], function)
 }
