@@ -16,7 +16,7 @@ use super::lane_rules::{Request, conversions, lane_operation, number_types, trut
 use super::lanes::LaneOperation;
 use super::lanes::conversions::{convert, extend};
 use super::lanes::integers::{
-    Bitwise, IntegerOp, Product, bitwise, integer, look_up, multiply_add,
+    Bitwise, IntegerOp, Product, bitwise, bitwise_by_table, integer, multiply_add,
 };
 use super::lanes::moves::{copy, extract_bits, join, select, select_by_sign};
 use super::lanes::predicates::{Comparison, compare, lies_in};
@@ -1810,7 +1810,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let join = match (request.has(Keyword::And), request.has(Keyword::Or)) {
             (true, _) => Bitwise::And,
             (_, true) => Bitwise::Or,
-            _ => return self.write_first(of, look_up(table), &sources),
+            _ => return self.write_first(of, bitwise_by_table(table), &sources),
         };
         if !request.is_read() {
             return Err(NotExecuted);
@@ -1818,7 +1818,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         // The predicate of `d|p` is `d != 0`, combined with another predicate.
         let joined = self.operand_source(of, 5, T::Pred)?;
         let (d, p) = self.pair(of, T::B32)?;
-        self.emit_lanes(look_up(table), d, &sources)?;
+        self.emit_lanes(bitwise_by_table(table), d, &sources)?;
         if p != NONE {
             let is_set = compare(Comparison::NotEqual, T::U32, false);
             let is_set = self.compute(is_set, &[d, NONE])?;

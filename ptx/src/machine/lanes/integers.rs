@@ -231,7 +231,7 @@ fn predicates(op: Bitwise) -> Option<LaneFunction> {
 }
 
 /// A bitwise function of three words, given by its table: bit `4a + 2b + c` is the result for the bits `a`, `b`, `c`.
-pub(crate) fn look_up(table: u32) -> Option<LaneOperation> {
+pub(crate) fn bitwise_by_table(table: u32) -> Option<LaneOperation> {
     let function = each_lane!(inline decide3, |a: u32, b: u32, c: u32| {
         let mut result = 0;
         for term in 0..8 {

@@ -59,7 +59,10 @@ pub(crate) fn select(scalar: T) -> Option<LaneOperation> {
             r.know(op.d, exec & !unknown);
         }
     }
-    let function = LaneFunction::new(if scalar.bits() == 64 { by::<u64> } else { by::<u32> });
+    let function = match scalar.bits() {
+        64 => LaneFunction::new(by::<u64>),
+        _ => LaneFunction::new(by::<u32>),
+    };
     LaneOperation::new(scalar, &[scalar, scalar, T::Pred], function)
 }
 
