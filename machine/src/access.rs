@@ -306,7 +306,7 @@ impl Access<'_, '_> {
         let (size, scalar) = (self.access.size as usize, self.access.scalar);
         let is_observed = engine.observes_values();
         let is_checked = engine.block.races.is_some();
-        let (mut memories, registers) = parts(self.warp, self.path, engine);
+        let (memories, registers) = parts(self.warp, self.path, engine);
         for lane in lanes(self.exec) {
             match memories.find(self.access.space, self.addresses[lane], bytes, lane) {
                 Ok(found) => {
@@ -591,7 +591,7 @@ impl Access<'_, '_> {
         let mut sources = 0;
         let mut shared: Vec<(usize, usize, u32)> = Vec::new();
         for lane in lanes(self.exec) {
-            let (mut memories, registers) = parts(self.warp, self.path, engine);
+            let (memories, registers) = parts(self.warp, self.path, engine);
             let read = match part {
                 CopiedPart::All => bytes,
                 CopiedPart::Bytes(slot) => registers.get::<u32>(slot)[lane],
@@ -781,7 +781,7 @@ impl Access<'_, '_> {
         let registers = &self.warp.frames[self.path.frame].registers;
         let unknown = registers.unknown(self.op.a) & self.exec;
         let flags = engine.origins.flags(registers.origin(self.op.a));
-        let (mut memories, _) = parts(self.warp, self.path, engine);
+        let (memories, _) = parts(self.warp, self.path, engine);
         for lane in lanes(unknown) {
             let found = memories.find(self.access.space, self.addresses[lane], 8, lane);
             if let Ok(Found::Shared(offset)) = found {
@@ -794,7 +794,7 @@ impl Access<'_, '_> {
     /// executed could never end.
     fn need_mbarrier(&mut self, engine: &mut Engine<'_>) -> Result<(), Stop> {
         for lane in lanes(self.exec) {
-            let (mut memories, _) = parts(self.warp, self.path, engine);
+            let (memories, _) = parts(self.warp, self.path, engine);
             let found = memories.find(self.access.space, self.addresses[lane], 8, lane);
             let Ok(found) = found else { continue };
             let (region, offset) = memories.at(found);
@@ -1098,7 +1098,7 @@ pub(crate) fn combine(operation: Atomic, scalar: T, old: u64, b: u64, c: u64) ->
 
 /// Applies an operation to one or two 16-bit floats.
 fn combine_halves(operation: Atomic, scalar: T, old: u32, b: u32) -> u32 {
-    use crate::float::{FloatOp, Modes, format, narrow, round, select, value};
+    use crate::float::{Extreme, FloatOp, Modes, extreme, narrow};
     let (part, count) = match scalar {
         T::F16x2 => (T::F16, 2),
         T::Bf16x2 => (T::Bf16, 2),
@@ -1109,8 +1109,8 @@ fn combine_halves(operation: Atomic, scalar: T, old: u32, b: u32) -> u32 {
         if operation == Atomic::Add {
             return narrow(FloatOp::Add, part, Modes::default(), [x, y, 0]) << shift;
         }
-        let chosen = select(operation == Atomic::Max, false, value(x, part), value(y, part));
-        format(part).map_or(0, |(format, _)| round(chosen, format, Modes::default())) << shift
+        let of = Extreme { is_max: operation == Atomic::Max, ..Extreme::default() };
+        extreme(of, part, x, y) << shift
     };
     (0..count).fold(0, |all, place| all | one(16 * place))
 }

@@ -3,19 +3,15 @@
 use std::collections::HashMap;
 
 use crate::externals::External;
+use crate::lanes::LaneFunction;
 use crate::matrix::MatrixOp;
-pub use crate::mbarrier::PENDING_COUNT;
 pub use crate::memory::MAX_LOCAL;
 use crate::number::NumberType;
 pub use crate::races::CopyGroups;
-use crate::registers::Registers;
 pub use crate::registers::{FIRST_ROW, NONE, Slot};
 pub use crate::tensor_load::TensorOp;
 use warpload::lane::LANES;
 pub use warpload::memory::AddressSpace;
-
-/// Executes an operation on the rows of a frame, in the lanes of a mask.
-pub type Execute = fn(&mut Registers, &Op, u32);
 
 /// The index of an operation in [`Code::ops`].
 pub type Pc = u32;
@@ -28,7 +24,7 @@ pub type JoinScope = u32;
 pub struct Site(pub u32);
 
 /// One operation. An instruction has one or several.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Op {
     pub action: Action,
     /// The row of the guard, and whether it is negated.
@@ -40,8 +36,6 @@ pub struct Op {
     pub c: Slot,
     /// A second destination, or a fourth source.
     pub e: Slot,
-    /// A constant of the instruction, such as a shift or the table of `lop3`.
-    pub immediate: u32,
     pub site: Site,
     /// Whether it counts as an instruction. Only one operation of each instruction does.
     pub counts: bool,
@@ -52,10 +46,10 @@ pub struct Op {
 }
 
 /// The effect of an operation, apart from its operands.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Action {
     /// An operation on registers, independent in each lane.
-    Lanes(Execute),
+    Lanes(LaneFunction),
     /// A load, a store or an atomic operation.
     Memory(Box<MemoryOp>),
     /// The point where lanes wait for all lanes that run in a scope of joins.
@@ -350,8 +344,15 @@ pub enum ExchangeKind {
         is_all: bool,
         is_wide: bool,
     },
-    /// A reduction. For f32, bit 0 of the immediate selects absolute values, and bit 1 lets NaN win.
-    Reduce(Atomic, NumberType),
+    /// A reduction of `a`.
+    Reduce {
+        operation: Atomic,
+        scalar: NumberType,
+        /// For f32: whether it is one of magnitudes.
+        is_absolute: bool,
+        /// For f32: whether a NaN wins against numbers.
+        keeps_nan: bool,
+    },
     /// The leader in `d`, and whether it is this lane in `e`.
     Elect,
 }
@@ -445,7 +446,7 @@ impl FunctionCode {
 }
 
 /// The code of a kernel and all functions that it may call.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Code {
     pub ops: Vec<Op>,
     /// The functions. The kernel is the first.
@@ -488,8 +489,8 @@ impl Op {
     /// Creates an operation without operands.
     pub fn new(action: Action, site: Site) -> Self {
         let (guard, counts) = (None, false);
-        let (d, a, b, c, e, immediate) = (0, 0, 0, 0, 0, 0);
+        let (d, a, b, c, e) = (0, 0, 0, 0, 0);
         let (carries, loads) = (false, false);
-        Self { action, guard, d, a, b, c, e, immediate, site, counts, carries, loads }
+        Self { action, guard, d, a, b, c, e, site, counts, carries, loads }
     }
 }

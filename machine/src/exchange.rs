@@ -2,7 +2,7 @@
 
 use crate::access::combine;
 use crate::code::{Atomic, ExchangeKind, Op, Shuffle, Vote};
-use crate::float::{self, Modes};
+use crate::float::{self, Extreme};
 use crate::number::NumberType as T;
 use crate::registers::{NONE, Origin, Registers, Slot};
 use crate::warp::lanes;
@@ -61,23 +61,19 @@ pub(crate) fn execute(registers: &mut Registers, op: &Op, kind: ExchangeKind, ex
             registers.put(op.d, &out, exec);
             derive_from_all(registers, op.d, op.a, exec);
         }
-        ExchangeKind::Reduce(operation, T::F32) => {
-            let (is_max, keeps_nan) = (operation == Atomic::Max, op.immediate & 2 != 0);
+        ExchangeKind::Reduce { operation, scalar, is_absolute, keeps_nan } => {
+            let is_max = operation == Atomic::Max;
+            let of = Extreme { is_max, is_absolute, keeps_nan, ..Extreme::default() };
             let values = registers.get::<u32>(op.a);
-            let all = lanes(exec).map(|lane| {
-                let value = f64::from(f32::from_bits(values[lane]));
-                if op.immediate & 1 != 0 { value.abs() } else { value }
-            });
-            let chosen = all.reduce(|a, b| float::select(is_max, keeps_nan, a, b)).unwrap_or(0.0);
-            let bits = float::round(chosen, float::F32, Modes::default());
-            registers.put(op.d, &[bits; LANES], exec);
-            derive_from_all(registers, op.d, op.a, exec);
-        }
-        ExchangeKind::Reduce(operation, scalar) => {
-            let values = registers.get::<u32>(op.a);
-            let all = lanes(exec).map(|lane| u64::from(values[lane]));
-            let sum = all.reduce(|a, b| combine(operation, scalar, a, b, 0)).unwrap_or(0);
-            registers.put(op.d, &[sum as u32; LANES], exec);
+            let combined = |a: u32, b: u32| match scalar {
+                T::F32 => float::extreme(of, scalar, a, b),
+                _ => combine(operation, scalar, a.into(), b.into(), 0) as u32,
+            };
+            let all = lanes(exec).map(|lane| values[lane]);
+            let chosen = all.reduce(combined).unwrap_or(0);
+            // A single f32 needs the modes, too.
+            let chosen = if scalar == T::F32 { combined(chosen, chosen) } else { chosen };
+            registers.put(op.d, &[chosen; LANES], exec);
             derive_from_all(registers, op.d, op.a, exec);
         }
         ExchangeKind::Elect => {

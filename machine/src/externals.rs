@@ -206,7 +206,7 @@ impl Caller<'_, '_, '_> {
 
     /// Reads bytes at a generic address.
     fn read(&mut self, address: u64, size: u32, lane: usize) -> Result<u64, Lack> {
-        let (mut memories, _) = crate::access::parts(self.warp, self.path, self.engine);
+        let (memories, _) = crate::access::parts(self.warp, self.path, self.engine);
         let found = memories.find(AddressSpace::Generic, address, size, lane);
         let (region, offset) = memories.at(found.map_err(|_| Lack::Outside)?);
         let place = offset..offset + size as usize;

@@ -37,33 +37,10 @@ pub enum Direction {
     Up,
 }
 
-impl Direction {
-    const ALL: [Self; 5] = [Self::Nearest, Self::Away, Self::Zero, Self::Down, Self::Up];
-}
-
 impl Modes {
     /// Whether the processor's own arithmetic has these modes.
     pub fn is_plain(self) -> bool {
         self == Self::default()
-    }
-
-    /// Packs the modes into 7 bits.
-    pub fn pack(self) -> u32 {
-        let direction = Direction::ALL.iter().position(|known| *known == self.direction);
-        let bits = [self.flush, self.saturate, self.relu, self.finite].map(u32::from);
-        direction.unwrap_or(0) as u32 | bits[0] << 3 | bits[1] << 4 | bits[2] << 5 | bits[3] << 6
-    }
-
-    #[inline(always)]
-    pub fn unpack(bits: u32) -> Self {
-        let is_set = |bit: u32| bits >> bit & 1 != 0;
-        Self {
-            direction: *Direction::ALL.get((bits & 7) as usize).unwrap_or(&Direction::Nearest),
-            flush: is_set(3),
-            saturate: is_set(4),
-            relu: is_set(5),
-            finite: is_set(6),
-        }
     }
 }
 
@@ -149,7 +126,6 @@ pub fn round_randomly(
 fn round_where(value: f64, format: Format, modes: Modes, choose: impl Fn(u64, f64) -> u64) -> u32 {
     /// An f64 from here on is an integer, and a sum with it is rounded to one.
     const INTEGERS: f64 = (1_u64 << 52) as f64;
-    let power = |exponent: i32| f64::from_bits(((exponent + 1023) as u64) << 52);
     let (fraction, is_negative, magnitude) =
         (format.fraction, value.is_sign_negative(), value.abs());
     // All from this power on are beyond the largest value.
@@ -182,11 +158,10 @@ fn round_where(value: f64, format: Format, modes: Modes, choose: impl Fn(u64, f6
     if value.is_nan() { nan } else { signed }
 }
 
-/// Multiplies by 2^exponent in two steps, because the factor itself may overflow f64.
-fn scale(value: f64, exponent: i32) -> f64 {
-    let power = |exponent: i32| f64::from_bits(((exponent + 1023) as u64) << 52);
-    let half = exponent / 2;
-    value * power(half) * power(exponent - half)
+/// 2^exponent, a normal f64.
+#[inline(always)]
+fn power(exponent: i32) -> f64 {
+    f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
 /// The value of a float of up to 32 bits.
@@ -222,7 +197,7 @@ fn widened(bits: u32, format: Format) -> f32 {
 
 /// The factor of a scale of 8 exponent bits.
 pub fn power_of_two(bits: u32) -> f64 {
-    scale(1.0, (bits & 0xff) as i32 - 127)
+    power((bits & 0xff) as i32 - 127)
 }
 
 /// Converts an f32 to a scale of 8 exponent bits. The sign is dropped. [PTX ISA, cvt: `.ue8m0x2`; cuda_fp8.hpp]
@@ -253,12 +228,6 @@ pub fn format(scalar: NumberType) -> Option<(Format, u32)> {
         NumberType::E2m1 => (E2M1, 0),
         _ => return None,
     })
-}
-
-/// The NaN and the sign bit of a float narrower than f64.
-#[inline(always)]
-pub fn nan_and_sign(scalar: NumberType) -> Option<(u32, u32)> {
-    format(scalar).map(|(format, _)| (format.nan, format.sign))
 }
 
 /// Flushes a subnormal source.
@@ -341,6 +310,17 @@ pub enum FloatOp {
     /// `sin` and `cos` of an angle in turns.
     SinTurns,
     CosTurns,
+}
+
+impl FloatOp {
+    /// The number of sources.
+    pub fn sources(self) -> usize {
+        match self {
+            Self::Fma => 3,
+            Self::Add | Self::Sub | Self::Mul | Self::Div | Self::DivApprox | Self::DivFull => 2,
+            _ => 1,
+        }
+    }
 }
 
 /// Evaluates an operation exactly, or rounded to odd if the result is inexact.
@@ -454,7 +434,7 @@ fn first_quadrant(place: u32) -> f64 {
 /// Rounds to f32, then toward zero: `ex2` and `tanh` of 16 bits on an H100. Overflow still becomes infinity.
 fn truncated(value: f64, format: Format, modes: Modes) -> u32 {
     let value = f64::from(value as f32);
-    let limit = scale(1.0, (format.infinity >> format.fraction) as i32 - 1 + format.smallest);
+    let limit = power((format.infinity >> format.fraction) as i32 - 1 + format.smallest);
     let direction = if value.abs() < limit { Direction::Zero } else { Direction::Nearest };
     round(value, format, Modes { direction, ..modes })
 }
@@ -522,26 +502,51 @@ pub fn wide(op: FloatOp, modes: Modes, sources: [u64; 3]) -> u64 {
     if f64::from_bits(result).is_nan() { wide_nan(op, sources) } else { result }
 }
 
+/// The result of an operation on f64, rounded to nearest.
+#[inline(always)]
+pub fn nearest(op: FloatOp, [a, b, c]: [f64; 3]) -> f64 {
+    match op {
+        FloatOp::Add => a + b,
+        FloatOp::Sub => a - b,
+        FloatOp::Mul => a * b,
+        FloatOp::Div => a / b,
+        FloatOp::Fma => a.mul_add(b, c),
+        FloatOp::Sqrt => a.sqrt(),
+        FloatOp::Rcp => 1.0 / a,
+        _ => evaluate(op, a, b, c),
+    }
+}
+
+/// The result of an operation on f32, rounded to nearest.
+#[inline(always)]
+pub fn nearest_single(op: FloatOp, [a, b, c]: [f32; 3]) -> f32 {
+    match op {
+        FloatOp::Add => a + b,
+        FloatOp::Sub => a - b,
+        FloatOp::Mul => a * b,
+        FloatOp::Div => a / b,
+        FloatOp::DivApprox => quotient(a, b, f32::INFINITY),
+        FloatOp::DivFull => quotient(a, b, LARGE),
+        FloatOp::Fma => a.mul_add(b, c),
+        FloatOp::Sqrt => a.sqrt(),
+        FloatOp::Rcp => 1.0 / a,
+        _ => evaluate(op, a.into(), b.into(), c.into()) as f32,
+    }
+}
+
+/// A directed rounding of f64; `None` for the processor's own.
+fn toward(direction: Direction) -> Option<Round> {
+    match direction {
+        Direction::Nearest | Direction::Away => None,
+        Direction::Zero => Some(Round::TowardZero),
+        Direction::Down => Some(Round::TowardNegative),
+        Direction::Up => Some(Round::TowardPositive),
+    }
+}
+
 fn rounded(op: FloatOp, modes: Modes, sources: [u64; 3]) -> u64 {
-    let [a, b, c] = sources.map(f64::from_bits);
-    let round = match modes.direction {
-        Direction::Nearest | Direction::Away => {
-            return match op {
-                FloatOp::Add => a + b,
-                FloatOp::Sub => a - b,
-                FloatOp::Mul => a * b,
-                FloatOp::Div => a / b,
-                FloatOp::Fma => a.mul_add(b, c),
-                FloatOp::Sqrt => a.sqrt(),
-                FloatOp::Rcp => 1.0 / a,
-                _ => evaluate(op, a, b, c),
-            }
-            .to_bits();
-        }
-        Direction::Zero => Round::TowardZero,
-        Direction::Down => Round::TowardNegative,
-        Direction::Up => Round::TowardPositive,
-    };
+    let values @ [a, b, c] = sources.map(f64::from_bits);
+    let Some(round) = toward(modes.direction) else { return nearest(op, values).to_bits() };
     let [x, y, z] = sources.map(|bits| Double::from_bits(u128::from(bits)));
     let one = || Double::from_bits(u128::from(1_f64.to_bits()));
     let result = match op {
@@ -578,7 +583,7 @@ fn gross(op: FloatOp, source: u64) -> u64 {
 /// The square root of an f64 with directed rounding.
 fn directed_sqrt(a: f64, direction: Direction) -> f64 {
     // Scaled by 2^1000, because the remainder would be below the smallest subnormal.
-    let (scaled, factor) = if a < 1e-200 { (scale(a, 1000), scale(1.0, -500)) } else { (a, 1.0) };
+    let (scaled, factor) = if a < 1e-200 { (a * power(1000), power(-500)) } else { (a, 1.0) };
     let root = scaled.sqrt();
     if root == 0.0 || !root.is_finite() {
         return root;
@@ -592,29 +597,57 @@ fn directed_sqrt(a: f64, direction: Direction) -> f64 {
     rounded * factor
 }
 
-/// The minimum or maximum of two f64. Of two NaNs, an H100 returns the second one, quiet.
-pub fn select_wide(is_max: bool, a: u64, b: u64) -> u64 {
-    let [x, y] = [a, b].map(f64::from_bits);
-    if x.is_nan() && y.is_nan() { b | QUIET } else { select(is_max, false, x, y).to_bits() }
+/// The modes of a minimum or maximum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extreme {
+    pub is_max: bool,
+    /// Whether a NaN wins against a number.
+    pub keeps_nan: bool,
+    /// Whether subnormal sources become zero of the same sign.
+    pub flush: bool,
+    /// Whether the sign of the result is that of the product of the sources.
+    pub xors_signs: bool,
+    /// Whether the magnitudes of the sources are compared.
+    pub is_absolute: bool,
 }
 
-/// The minimum or maximum. A NaN loses against a number, unless `is_nan_kept`.
-pub fn select(is_max: bool, is_nan_kept: bool, a: f64, b: f64) -> f64 {
-    match (a.is_nan(), b.is_nan()) {
-        (true, true) => f64::NAN,
-        (true, _) | (_, true) if is_nan_kept => f64::NAN,
-        (true, _) => b,
-        (_, true) => a,
+/// The minimum or maximum of two floats of up to 32 bits, without branches, so that the compiler vectorizes it.
+#[inline(always)]
+pub fn extreme(of: Extreme, scalar: NumberType, a: u32, b: u32) -> u32 {
+    let Some((Format { nan, sign, .. }, _)) = format(scalar) else { return 0 };
+    let flush = |bits| if of.flush { flushed(bits, scalar) } else { bits };
+    let (a, b) = (flush(a), flush(b));
+    let flipped = if of.xors_signs { (a ^ b) & sign } else { 0 };
+    let (a, b) = if of.is_absolute { (a & !sign, b & !sign) } else { (a, b) };
+    let (x, y) = (value(a, scalar) as f32, value(b, scalar) as f32);
+    // +0 and -0 are equal, so their sign bits decide.
+    let equal = if of.is_max { a & b } else { a | b };
+    let chosen = if (x < y) == of.is_max { b } else { a };
+    let of_numbers = if x == y { equal } else { chosen };
+    let is_any_nan = x.is_nan() | y.is_nan();
+    let is_nan = if of.keeps_nan { is_any_nan } else { x.is_nan() & y.is_nan() };
+    let result = if x.is_nan() { b } else { a };
+    let result = if is_any_nan { result } else { of_numbers };
+    if is_nan { nan } else { result ^ flipped }
+}
+
+/// The minimum or maximum of two f64. A NaN loses against a number. Of two NaNs, an H100 returns the second one, quiet.
+pub fn extreme_wide(is_max: bool, a: u64, b: u64) -> u64 {
+    let [x, y] = [a, b].map(f64::from_bits);
+    match (x.is_nan(), y.is_nan()) {
+        (true, true) => b | QUIET,
+        (true, false) => b,
+        (false, true) => a,
         // -0 is less than +0.
-        _ if a == b => {
-            if a.is_sign_negative() == is_max {
-                b
+        _ if x == y => {
+            if is_max {
+                a & b
             } else {
-                a
+                a | b
             }
         }
         _ => {
-            if (a < b) == is_max {
+            if (x < y) == is_max {
                 b
             } else {
                 a
@@ -669,13 +702,12 @@ fn extend(bits: u64, scalar: NumberType) -> i128 {
     if scalar.is_signed() { (high as i64 >> unused).into() } else { (high >> unused).into() }
 }
 
+/// The least and the greatest integer of a width up to 64 bits.
 #[inline(always)]
-fn range(scalar: NumberType) -> (i128, i128) {
-    let bits = scalar.bits();
-    if scalar.is_signed() {
-        (-1 << (bits - 1), (1 << (bits - 1)) - 1)
-    } else {
-        (0, (1 << bits) - 1)
+pub fn range(bits: u32, is_signed: bool) -> (i128, i128) {
+    match is_signed {
+        true => (-1 << (bits - 1), (1 << (bits - 1)) - 1),
+        false => (0, (1 << bits) - 1),
     }
 }
 
@@ -683,7 +715,7 @@ fn range(scalar: NumberType) -> (i128, i128) {
 fn integer_to_integer(bits: u64, from: NumberType, to: NumberType, saturate: bool) -> u64 {
     let mut value = extend(bits, from);
     if saturate {
-        let (least, most) = range(to);
+        let (least, most) = range(to.bits(), to.is_signed());
         value = value.clamp(least, most);
     }
     // Truncated to the type, which has an effect only without `.sat`, then extended to the register.
@@ -696,19 +728,11 @@ fn integer_to_float(value: i128, to: NumberType, modes: Modes) -> u64 {
     match format(to) {
         Some((format, shift)) => u64::from(round(add_odd(high, low), format, modes) << shift),
         None => {
-            let nearest = value as f64;
-            let error = value - nearest as i128;
-            let rounded = match modes.direction {
-                Direction::Down if error < 0 => nearest.next_down(),
-                Direction::Up if error > 0 => nearest.next_up(),
-                Direction::Zero if error != 0 && (error < 0) == (value > 0) => {
-                    if value > 0 {
-                        nearest.next_down()
-                    } else {
-                        nearest.next_up()
-                    }
+            let rounded = match toward(modes.direction) {
+                None => value as f64,
+                Some(round) => {
+                    f64::from_bits(Double::from_i128_r(value, round).value.to_bits() as u64)
                 }
-                _ => nearest,
             };
             if modes.saturate { saturated(rounded).to_bits() } else { rounded.to_bits() }
         }
@@ -740,7 +764,7 @@ fn float_to_integer(bits: u64, from: NumberType, to: NumberType, modes: Modes) -
         (64, true) => integral as i64 as u64,
         (64, false) => integral as u64,
         (_, is_signed) => {
-            let (least, most) = range(to);
+            let (least, most) = range(to.bits(), to.is_signed());
             let number = integral.clamp(least as f64, most as f64) + INTEGERS;
             if is_signed { number.to_bits() as i32 as u64 } else { number.to_bits() as u32 as u64 }
         }

@@ -15,10 +15,8 @@ mod exchange;
 mod externals;
 mod fault;
 mod fill;
-#[doc(hidden)]
-pub mod float;
-#[doc(hidden)]
-pub mod integer;
+mod float;
+pub mod lanes;
 mod launch;
 mod log;
 pub mod matrix;
@@ -30,8 +28,7 @@ mod number;
 mod observer;
 mod printf;
 mod races;
-#[doc(hidden)]
-pub mod registers;
+mod registers;
 mod stack;
 pub mod tensor;
 mod tensor_load;
@@ -44,9 +41,10 @@ pub use self::fault::{
     Assertion, FaultKind, MachineFaultKind, MbarrierFault, PrintfFault, StackLimit, TensorLoadFault,
 };
 pub use self::fill::{Fill, FillError};
-pub use self::float::Direction;
+pub use self::float::{Direction, Extreme, FloatOp, Modes};
 pub use self::launch::{LaunchEnd, LaunchOptions, LaunchOutcome, MachineFault, UnknownBytes, run};
 pub use self::log::FaultCount;
+pub use self::mbarrier::pending_count;
 pub use self::memory::{
     AllocationError, AllocationSide, AllocationUse, DeviceMemory, MAX_ALIGNMENT, NearestAllocation,
     Protection, TooMuchMemory,

@@ -5,8 +5,10 @@
 //! own: a mark in bits 0 and 1, pending arrivals from bit 2 on, those that each phase expects from bit 22 on, the
 //! pending bytes plus 2^20 from bit 42 on, and the phase in bit 63. A token is the same word.
 
-use crate::code::{Arrive, Execute};
+use crate::code::Arrive;
 use crate::fault::MbarrierFault;
+use crate::lanes::{LaneFunction, LaneOperation};
+use crate::number::NumberType as T;
 use crate::registers::Origin;
 use warpload::lane::LANES;
 
@@ -101,15 +103,18 @@ fn checked(count: u64) -> Result<u64, MbarrierFault> {
 }
 
 /// `mbarrier.pending_count`: the arrivals that were pending when a token was made.
-pub const PENDING_COUNT: Execute = |r, o, e| {
-    let tokens = *r.get::<u64>(o.a);
-    r.map1(o, e, |token: u64| (token >> 2 & COUNT) as u32);
-    let is_none = |lane: &usize| State::of_word(tokens[*lane]).is_err();
-    let none = (0..LANES).filter(is_none).fold(0, |lanes, lane| lanes | 1 << lane) & e;
-    if none != 0 {
-        r.forget(o.d, none, Origin::Undefined(o.site));
-    }
-};
+pub fn pending_count() -> Option<LaneOperation> {
+    let function = LaneFunction::new(|r, o, e| {
+        let tokens = *r.get::<u64>(o.a);
+        r.map1(o, e, |token: u64| (token >> 2 & COUNT) as u32);
+        let is_none = |lane: &usize| State::of_word(tokens[*lane]).is_err();
+        let none = (0..LANES).filter(is_none).fold(0, |lanes, lane| lanes | 1 << lane) & e;
+        if none != 0 {
+            r.forget(o.d, none, Origin::Undefined(o.site));
+        }
+    });
+    LaneOperation::new(T::B32, &[T::B64], function)
+}
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]

@@ -1,4 +1,4 @@
-//! [`NumberType`]: the types of instructions, including packed and narrow ones.
+//! [`NumberType`]: the types of operands, including packed and narrow ones.
 
 /// Defines the enum and its table: variant, name, and width of a value in bits.
 macro_rules! number_types {
@@ -36,11 +36,6 @@ impl NumberType {
 
     fn row(self) -> (&'static str, u32) {
         TABLE.get(self as usize).map_or(("", 32), |row| (row.1, row.2))
-    }
-
-    /// The inverse of a cast to `u32`, for types packed into an immediate.
-    pub fn of_number(number: u32) -> Self {
-        TABLE.get(number as usize).map_or(Self::B32, |row| row.0)
     }
 
     /// The name in PTX, without a dot.

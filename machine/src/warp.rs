@@ -292,9 +292,9 @@ impl Warp {
                 left -= 1;
                 engine.counts.loads += u64::from(op.loads && exec != 0);
             }
-            if let Action::Lanes(execute) = op.action {
+            if let Action::Lanes(function) = &op.action {
                 if exec != 0 {
-                    execute(&mut self.frames[path.frame].registers, op, exec);
+                    function.execute(&mut self.frames[path.frame].registers, op, exec);
                 }
                 path.pc += 1;
             } else {

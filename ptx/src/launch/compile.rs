@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::cluster::needs_cluster;
-use super::operations::{self, LaneRule, Request};
-use super::{conversions, effects, video};
-use crate::meaning::{CONSTANTS, PARAMETER_BASE, PARAMETERS, Register, component};
+use super::effects;
+use super::lane_rules::{Request, conversions, lane_operation, number_types, truth, video};
+use crate::meaning::{PARAMETER_BASE, PARAMETERS, Register, component};
 use crate::module::count_step;
 use crate::module::operands::RegisterOperands;
 use crate::module::{
@@ -14,8 +14,8 @@ use crate::module::{
     Role, ScopeId, StatementId, StatementKind, Symbol, variable_bytes,
 };
 use crate::syntax::load::{
-    AddressForm, AddressOperand, Comparison, Element as Written, ElementKind, Keyword, MemoryOrder,
-    Opcode, Operand, OperandKind, PtxInstruction, QualifierKind,
+    AddressForm, AddressOperand, Element as Written, ElementKind, Keyword, MemoryOrder, Opcode,
+    Operand, OperandKind, PtxInstruction, QualifierKind,
 };
 use crate::syntax::special::special_register;
 use crate::syntax::{Constant, ScalarType, Span, StateSpace, SubQualifier, TypeClass};
@@ -24,11 +24,17 @@ use warpload::memory::AddressMap;
 use warpload_machine::code::{
     Action, AddressSpace, Arrive, Atomic, BankValue, BarrierKind, BarrierOp, Base, CallOp,
     CallTarget, Callee, Code, CopiedPart, CopyGroups, Effects, Element, ExchangeKind, ExchangeOp,
-    Execute, FIRST_ROW, FunctionCode, JoinScope, MAX_LOCAL, Mbarrier, MemoryKind, MemoryOp,
-    NO_SCOPE, NONE, Op, PENDING_COUNT, Passed, Pc, Preset, RESERVED_SHARED, Shuffle, Slot, Special,
-    StackKind, StackOp, Vote,
+    FIRST_ROW, FunctionCode, JoinScope, MAX_LOCAL, Mbarrier, MemoryKind, MemoryOp, NO_SCOPE, NONE,
+    Op, Passed, Pc, Preset, RESERVED_SHARED, Shuffle, Slot, Special, StackKind, StackOp, Vote,
 };
-use warpload_machine::{External, MAX_ALIGNMENT, NumberType as T, Site};
+use warpload_machine::lanes::LaneOperation;
+use warpload_machine::lanes::conversions::{convert, extend};
+use warpload_machine::lanes::integers::{
+    Bitwise, IntegerOp, Product, bitwise, bitwise_by_table, integer, multiply_add,
+};
+use warpload_machine::lanes::moves::{copy, extract_bits, join, select, select_by_sign};
+use warpload_machine::lanes::predicates::{Comparison, compare, lies_in};
+use warpload_machine::{External, MAX_ALIGNMENT, Modes, NumberType as T, Site, pending_count};
 
 /// The inputs of decoding besides the module.
 pub(super) struct Surroundings {
@@ -332,11 +338,29 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         emitted
     }
 
-    pub(super) fn emit_lanes(&mut self, execute: Execute, d: Slot, sources: &[Slot]) -> &mut Op {
-        let op = self.emit(Action::Lanes(execute));
+    /// Emits an operation, if the machine has it, with the row of its result.
+    fn emit_lanes(
+        &mut self,
+        operation: Option<LaneOperation>,
+        d: Slot,
+        sources: &[Slot],
+    ) -> Compiled<()> {
+        let op = self.emit(Action::Lanes(operation.ok_or(NotExecuted)?.function));
         let at = |place: usize| sources.get(place).copied().unwrap_or(NONE);
         (op.d, op.a, op.b, op.c, op.e) = (d, at(0), at(1), at(2), at(3));
-        op
+        Ok(())
+    }
+
+    /// Emits an operation with a new row for its result.
+    pub(super) fn compute(
+        &mut self,
+        operation: Option<LaneOperation>,
+        sources: &[Slot],
+    ) -> Compiled<Slot> {
+        let operation = operation.ok_or(NotExecuted)?;
+        let slot = self.new_rows(rows_of(operation.result));
+        self.emit_lanes(Some(operation), slot, sources)?;
+        Ok(slot)
     }
 
     fn body(&mut self) {
@@ -484,14 +508,14 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         if !RegisterOperands::of(self.module, of).writes.iter().any(is_guard) {
             return;
         }
-        let Some(copy) = operations::copy(T::Pred) else { return };
+        let Some(copy) = copy(T::Pred) else { return };
         let kept = self.new_rows(1);
         for op in &mut self.code.ops[before..] {
             if op.guard == self.guard {
                 op.guard = Some((kept, is_negated));
             }
         }
-        let mut op = Op::new(Action::Lanes(copy), Site(self.statement.0));
+        let mut op = Op::new(Action::Lanes(copy.function), Site(self.statement.0));
         (op.d, op.a) = (kept, slot);
         self.code.ops.insert(before, op);
         self.guard = Some((kept, is_negated));
@@ -544,9 +568,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                 64 => T::B64,
                 _ => T::B32,
             };
-            if let Some(copy) = operations::copy(scalar) {
-                self.emit_lanes(copy, element.slot, &[slot]);
-            }
+            // All these types have a copy.
+            let _ = self.emit_lanes(copy(scalar), element.slot, &[slot]);
         }
     }
 
@@ -565,10 +588,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             OperandKind::Constant(value) => self.immediate(value, scalar),
             OperandKind::Inverted(name) if scalar == T::Pred => {
                 let source = self.named(of, name, scalar)?;
-                let slot = self.new_rows(1);
-                let invert = operations::predicate_logic(Opcode::Not).ok_or(NotExecuted)?;
-                self.unguarded(|this| this.emit_lanes(invert, slot, &[source]).d);
-                Ok(slot)
+                self.unguarded(|this| this.compute(bitwise(Bitwise::Not, T::Pred), &[source]))
             }
             OperandKind::Sum(_) => {
                 let (name, offset) = of.sum_in(operand).ok_or(NotExecuted)?;
@@ -595,10 +615,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
         let source = self.fitted(element, scalar)?;
         let added = self.constant_of(offset, scalar)?;
-        let slot = self.new_rows(rows_of(scalar));
-        let add = add(rows_of(scalar) == 2);
-        self.unguarded(|this| this.emit_lanes(add, slot, &[source, added]).d);
-        Ok(self.narrowed(slot, scalar))
+        let slot = self.unguarded(|this| this.compute(add(scalar), &[source, added]))?;
+        self.narrowed(slot, scalar)
     }
 
     /// `table[2]` or `table[%r1+2]` as a value: the address of the element.
@@ -621,10 +639,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let offset = self.element_offset(of, index, address.displacement(), bytes)?;
         let first = self.address(symbol.id, 0, scalar)?;
         let offset = self.fitted(Element { slot: offset, rows: 1, bits: 32 }, scalar)?;
-        let slot = self.new_rows(rows_of(scalar));
-        let add = add(rows_of(scalar) == 2);
-        self.unguarded(|this| this.emit_lanes(add, slot, &[first, offset]).d);
-        Ok(self.narrowed(slot, scalar))
+        let slot = self.unguarded(|this| this.compute(add(scalar), &[first, offset]))?;
+        self.narrowed(slot, scalar)
     }
 
     /// The offset in bytes of an element whose index is in a register, in 32 bits. ptxas uses the low half of a wider
@@ -637,14 +653,10 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         bytes: u64,
     ) -> Compiled<Slot> {
         let index = self.named(of, index, T::B32)?;
-        let (added, bytes) = (self.constant(added & 0xffff_ffff, 1), self.constant(bytes, 1));
-        let slot = self.new_rows(1);
-        let scale: Execute = |r, o, e| {
-            r.map3(o, e, |index: u32, added: u32, bytes: u32| {
-                index.wrapping_add(added).wrapping_mul(bytes)
-            });
-        };
-        Ok(self.unguarded(|this| this.emit_lanes(scale, slot, &[index, added, bytes]).d))
+        let first = self.constant(added.wrapping_mul(bytes) & 0xffff_ffff, 1);
+        let bytes = self.constant(bytes, 1);
+        let scale = multiply_add(Product::Low, T::U32, false);
+        self.unguarded(|this| this.compute(scale, &[index, bytes, first]))
     }
 
     /// A constant of a type, truncated to its width.
@@ -656,17 +668,12 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     }
 
     /// A row of 32 bits, truncated to a narrower type.
-    fn narrowed(&mut self, source: Slot, scalar: T) -> Slot {
+    fn narrowed(&mut self, source: Slot, scalar: T) -> Compiled<Slot> {
         let bits = scalar.bits();
         if !(2..32).contains(&bits) {
-            return source;
+            return Ok(source);
         }
-        let slot = self.new_rows(1);
-        self.unguarded(|this| {
-            let op = this.emit_lanes(operations::unpack(false), slot, &[source]);
-            op.immediate = bits << 8;
-        });
-        slot
+        self.unguarded(|this| this.compute(extract_bits(T::B32, 0, bits), &[source]))
     }
 
     fn operand_source(
@@ -767,9 +774,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         if element.rows > 2 || rows > 2 {
             return Err(NotExecuted);
         }
-        let slot = self.new_rows(rows);
-        let fit = operations::fit(rows == 2, false);
-        Ok(self.unguarded(|this| this.emit_lanes(fit, slot, &[element.slot]).d))
+        let fit = if rows == 2 { extend(false) } else { extract_bits(T::B64, 0, 32) };
+        self.unguarded(|this| this.compute(fit, &[element.slot]))
     }
 
     fn special_named(&mut self, text: &str, scalar: T) -> Compiled<Slot> {
@@ -800,7 +806,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             }
         };
         let slot = self.fitted(element, scalar)?;
-        Ok(self.narrowed(slot, scalar))
+        self.narrowed(slot, scalar)
     }
 
     /// The row of a variable's address in its space.
@@ -814,7 +820,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             let slot = self.new_rows(rows);
             let address = Action::FrameAddress { offset, is_wide: rows == 2 };
             self.unguarded(|this| this.emit(address).d = slot);
-            return Ok(self.narrowed(slot, scalar));
+            return self.narrowed(slot, scalar);
         }
         if scalar.is_float() {
             return Err(NotExecuted);
@@ -832,7 +838,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         of: &PtxInstruction<'m>,
         operand: &Operand,
         scalar: T,
-    ) -> Compiled<(Slot, Option<(Execute, Slot)>)> {
+    ) -> Compiled<(Slot, Option<(LaneOperation, Slot)>)> {
         let element = match operand.kind {
             OperandKind::Sink => return Ok((self.new_rows(rows_of(scalar)), None)),
             OperandKind::Name | OperandKind::Component(_) => {
@@ -859,25 +865,23 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             return Ok((element.slot, None));
         }
         let slot = self.new_rows(rows_of(scalar));
-        let is_wide = element.rows == 2;
+        let to = if element.rows == 2 { T::S64 } else { T::S32 };
         let fit = match is_short {
-            true => operations::extend_halves(is_wide),
-            false => operations::fit(is_wide, scalar.is_signed()),
+            true => convert(T::S16, to, Modes::default(), false),
+            false => extend(scalar.is_signed()),
         };
-        Ok((slot, Some((fit, element.slot))))
+        Ok((slot, Some((fit.ok_or(NotExecuted)?, element.slot))))
     }
 
     /// Emits an operation that writes the first operand.
     pub(super) fn write_first(
         &mut self,
         of: &PtxInstruction<'m>,
-        execute: Execute,
-        scalar: T,
+        operation: Option<LaneOperation>,
         sources: &[Slot],
-        immediate: u32,
     ) -> Compiled<()> {
         let first = of.operands.first().ok_or(NotExecuted)?;
-        self.write(of, first, execute, scalar, sources, immediate)
+        self.write(of, first, operation, sources)
     }
 
     /// Emits an operation that writes an operand.
@@ -885,29 +889,27 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         &mut self,
         of: &PtxInstruction<'m>,
         to: &Operand,
-        execute: Execute,
-        scalar: T,
+        operation: Option<LaneOperation>,
         sources: &[Slot],
-        immediate: u32,
     ) -> Compiled<()> {
-        let (slot, after) = self.destination(of, to, scalar)?;
-        self.emit_lanes(execute, slot, sources).immediate = immediate;
+        let operation = operation.ok_or(NotExecuted)?;
+        let (slot, after) = self.destination(of, to, operation.result)?;
+        self.emit_lanes(Some(operation), slot, sources)?;
         if let Some((fit, to)) = after {
-            self.emit_lanes(fit, to, &[slot]);
+            self.emit_lanes(Some(fit), to, &[slot])?;
         }
         Ok(())
     }
 
     /// Copies a row to the first operand.
     fn copy_to_first(&mut self, of: &PtxInstruction<'m>, scalar: T, source: Slot) -> Compiled<()> {
-        let copy = operations::copy(scalar).ok_or(NotExecuted)?;
-        self.write_first(of, copy, scalar, &[source], 0)
+        self.write_first(of, copy(scalar), &[source])
     }
 
     // Instructions.
 
     fn plain(&mut self, of: &PtxInstruction<'m>) -> Compiled<()> {
-        let types = types_of(self.module, of);
+        let types = number_types(self.module, of);
         let request = Request::new(&types, of);
         match of.opcode {
             Opcode::Mov => self.move_value(of, &types),
@@ -923,7 +925,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                     self.operand_source(of, 2, scalar)?,
                     self.operand_source(of, 3, T::Pred)?,
                 ];
-                self.write_first(of, operations::select(rows_of(scalar) == 2), scalar, &sources, 0)
+                self.write_first(of, select(scalar), &sources)
             }
             Opcode::Slct => {
                 let (&scalar, &by) =
@@ -934,11 +936,10 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                     self.operand_source(of, 3, by)?,
                 ];
                 let flush = by == T::F32 && request.has(Keyword::Ftz);
-                if !matches!(by, T::F32 | T::S32) || !request.is_read() {
+                if !request.is_read() {
                     return Err(NotExecuted);
                 }
-                let execute = operations::choose(rows_of(scalar) == 2, by.is_float(), flush);
-                self.write_first(of, execute, scalar, &sources, 0)
+                self.write_first(of, select_by_sign(scalar, by, flush), &sources)
             }
             Opcode::Lop3 => self.logic3(of, &request),
             Opcode::Cvt if types.first().is_some_and(|to| to.parts().1 == 4) => {
@@ -1023,21 +1024,21 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         })
     }
 
-    /// Emits an instruction with a [`LaneRule`].
+    /// Emits an instruction with a [`lane_operation`].
     fn lanes(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {
-        let rule = LaneRule::of(request).ok_or(NotExecuted)?;
+        let operation = lane_operation(request).ok_or(NotExecuted)?;
         let mut sources = Vec::new();
-        for (place, scalar) in rule.sources.iter().enumerate() {
+        for (place, scalar) in operation.sources.iter().enumerate() {
             if self.is_too_narrow(of, place + 1, *scalar) {
                 return Err(NotExecuted);
             }
             sources.push(self.operand_source(of, place + 1, *scalar)?);
         }
-        if of.operands.len() > rule.sources.len() + 1 || !request.is_read() {
+        if of.operands.len() > operation.sources.len() + 1 || !request.is_read() {
             return Err(NotExecuted);
         }
         let before = self.code.ops.len();
-        self.write_first(of, rule.execute, rule.result, &sources, rule.immediate)?;
+        self.write_first(of, Some(operation), &sources)?;
         if let Some(op) = self.code.ops.get_mut(before..).and_then(|ops| ops.first_mut()) {
             op.carries = request.has(Keyword::Cc);
         }
@@ -1078,11 +1079,9 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             (Some(parts), None) => self.unpack(of, &parts, from, scalar),
             (None, Some(parts)) => self.pack(of, &parts, scalar),
             _ if scalar == T::B128 => {
-                let copy = operations::copy(T::B64).ok_or(NotExecuted)?;
                 let (d, a) = (self.whole(of, to)?, self.whole(of, from)?);
-                self.emit_lanes(copy, d, &[a]);
-                self.emit_lanes(copy, d + 2, &[a + 2]);
-                Ok(())
+                self.emit_lanes(copy(T::B64), d, &[a])?;
+                self.emit_lanes(copy(T::B64), d + 2, &[a + 2])
             }
             _ => {
                 let source = self.source(of, from, scalar)?;
@@ -1105,21 +1104,18 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         if into.len() != count || parts.len() != count {
             return Err(NotExecuted);
         }
-        let copy = operations::copy(scalar).ok_or(NotExecuted)?;
         let mut sources = Vec::new();
         for part in parts {
             // Copies of their own, because elements can change places, as in `{%r1, %r2}, {%r2, %r1}`.
             let source = self.part(of, &part, scalar)?;
-            let slot = self.new_rows(rows_of(scalar));
-            self.emit_lanes(copy, slot, &[source]);
-            sources.push(slot);
+            sources.push(self.compute(copy(scalar), &[source])?);
         }
         for (element, source) in into.into_iter().zip(sources) {
             let Some(element) = element else { continue };
             if element.bits != scalar.bits() {
                 return Err(NotExecuted);
             }
-            self.emit_lanes(copy, element.slot, &[source]);
+            self.emit_lanes(copy(scalar), element.slot, &[source])?;
         }
         Ok(())
     }
@@ -1223,14 +1219,9 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             let shift = width * place as u32;
             // The high half of a 128-bit register begins two rows later.
             let source = if shift < 64 { source } else { source + 2 };
-            if width == 64 {
-                let copy = operations::copy(T::B64).ok_or(NotExecuted)?;
-                self.emit_lanes(copy, element.slot, &[source]);
-            } else {
-                let unpack = operations::unpack(scalar.bits() >= 64);
-                self.emit_lanes(unpack, element.slot, &[source]).immediate =
-                    (shift & 63) | width << 8;
-            }
+            let taken =
+                if width == 64 { copy(T::B64) } else { extract_bits(scalar, shift & 63, width) };
+            self.emit_lanes(taken, element.slot, &[source])?;
         }
         Ok(())
     }
@@ -1255,20 +1246,16 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             let pairs = sources.chunks(2).map(<[Slot]>::to_vec).collect::<Vec<_>>();
             sources.clear();
             for pair in pairs {
-                let slot = self.new_rows(if width == 32 { 2 } else { 1 });
-                self.emit_lanes(operations::pack(width), slot, &pair).immediate = width;
-                sources.push(slot);
+                sources.push(self.compute(join(width), &pair)?);
             }
             width *= 2;
         }
         if width == 64 {
-            let copy = operations::copy(T::B64).ok_or(NotExecuted)?;
             let d = self.whole(of, of.operands.first().ok_or(NotExecuted)?)?;
-            self.emit_lanes(copy, d, &[sources[0]]);
-            self.emit_lanes(copy, d + 2, &[sources[1]]);
-            return Ok(());
+            self.emit_lanes(copy(T::B64), d, &[sources[0]])?;
+            return self.emit_lanes(copy(T::B64), d + 2, &[sources[1]]);
         }
-        self.write_first(of, operations::pack(width), scalar, &sources, width)
+        self.write_first(of, join(width), &sources)
     }
 
     /// The register of an element in braces; `None` for a sink.
@@ -1432,7 +1419,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         if base == Base::Frame {
             let first = self.address(symbol.id, 0, T::B64)?;
             slot = self.new_rows(2);
-            self.unguarded(|this| this.emit_lanes(add(true), slot, &[first, index]).d);
+            self.unguarded(|this| this.emit_lanes(add(T::U64), slot, &[first, index]))?;
             return Ok((space, Base::Register { slot, is_wide: true }, 0));
         }
         Ok((space, Base::Register { slot, is_wide: true }, offset))
@@ -1493,8 +1480,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             let Some(Element { slot, rows, bits }) = *element else { continue };
             let offset = op.offset + place * u64::from(op.size);
             let value = self.bank(BankValue { bank, offset, scalar: op.scalar, bits }, rows);
-            let copy = operations::copy(if rows == 2 { T::B64 } else { T::B32 });
-            self.emit_lanes(copy.ok_or(NotExecuted)?, slot, &[value]);
+            let copy = copy(if rows == 2 { T::B64 } else { T::B32 });
+            self.emit_lanes(copy, slot, &[value])?;
         }
         match self.code.ops.get_mut(before) {
             Some(first) => first.loads = true,
@@ -1607,10 +1594,9 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         match &slots.ok_or(NotExecuted)?[..] {
             [slot] if count == 1 => Ok(*slot),
             slots if slots.len() == count => {
-                let copy = operations::copy(scalar).ok_or(NotExecuted)?;
                 let first = self.new_rows(count as u32 * rows);
                 for (part, slot) in (0..).zip(slots) {
-                    self.emit_lanes(copy, first + part * rows, &[*slot]);
+                    self.emit_lanes(copy(scalar), first + part * rows, &[*slot])?;
                 }
                 Ok(first)
             }
@@ -1701,7 +1687,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let at = |place: usize| of.operands.get(place).copied();
         if has(Keyword::PendingCount) {
             let state = self.operand_source(of, 1, T::B64)?;
-            return self.write_first(of, PENDING_COUNT, T::B32, &[state], 0);
+            return self.write_first(of, pending_count(), &[state]);
         }
         let arrive = Arrive {
             drops: has(Keyword::ArriveDrop),
@@ -1802,8 +1788,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let base = if request.has(Keyword::To) { base.wrapping_neg() } else { base };
         let source = self.operand_source(of, 1, scalar)?;
         let added = self.constant(base, rows_of(scalar));
-        let add = add(rows_of(scalar) == 2);
-        self.write_first(of, add, scalar, &[source, added], 0)
+        self.write_first(of, add(scalar), &[source, added])
     }
 
     fn is_in_space(&mut self, of: &PtxInstruction<'m>) -> Compiled<()> {
@@ -1827,32 +1812,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             }
             _ => return Err(NotExecuted),
         };
-        let test: Execute = |r, o, e| {
-            let (a, base, size) = (r.get::<u64>(o.a), r.get::<u64>(o.b), r.get::<u64>(o.c));
-            let inside = (0..LANES).fold(0, |lanes, lane| {
-                lanes | u32::from(a[lane].wrapping_sub(base[lane]) < size[lane]) << lane
-            });
-            let before = r.predicate(o.e);
-            r.put_predicate(o.d, before | inside, &[o.a], e);
-        };
-        let mut inside = self.constant(0, 1);
-        for range in ranges {
-            let size = self.constant(range.end.wrapping_sub(range.start), 2);
-            let base = self.constant(range.start, 2);
-            let next = self.new_rows(1);
-            self.emit_lanes(test, next, &[source, base, size, inside]);
-            inside = next;
-        }
-        let last = if is_inside { operations::copy(T::Pred) } else { None };
-        let last = last.or_else(|| operations::predicate_logic(Opcode::Not)).ok_or(NotExecuted)?;
-        // Unknown addresses are in no known space, even where no variable makes a range.
-        let derived = self.new_rows(1);
-        let derive: Execute = |r, o, e| {
-            let lanes = r.predicate(o.a);
-            r.put_predicate(o.d, lanes, &[o.a, o.b], e);
-        };
-        self.emit_lanes(derive, derived, &[inside, source]);
-        self.write_first(of, last, T::Pred, &[derived], 0)
+        self.write_first(of, lies_in(ranges, is_inside), &[source])
     }
 
     fn logic3(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {
@@ -1863,14 +1823,10 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let table = of.operands.get(4).ok_or(NotExecuted)?;
         let OperandKind::Constant(table) = table.kind else { return Err(NotExecuted) };
         let table = table.integer().ok_or(NotExecuted)? as u32;
-        let execute: Execute = |r, o, e| {
-            let table = o.immediate;
-            r.decide3(o, e, |a, b, c| warpload_machine::integer::logic3(a, b, c, table));
-        };
         let join = match (request.has(Keyword::And), request.has(Keyword::Or)) {
-            (true, _) => Opcode::And,
-            (_, true) => Opcode::Or,
-            _ => return self.write_first(of, execute, T::B32, &sources, table),
+            (true, _) => Bitwise::And,
+            (_, true) => Bitwise::Or,
+            _ => return self.write_first(of, bitwise_by_table(table), &sources),
         };
         if !request.is_read() {
             return Err(NotExecuted);
@@ -1878,13 +1834,11 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         // The predicate of `d|p` is `d != 0`, combined with another predicate.
         let joined = self.operand_source(of, 5, T::Pred)?;
         let (d, p) = self.pair(of, T::B32)?;
-        let compare = operations::comparison(T::U32, Comparison::Ne, false).ok_or(NotExecuted)?;
-        let join = operations::predicate_logic(join).ok_or(NotExecuted)?;
-        self.emit_lanes(execute, d, &sources).immediate = table;
+        self.emit_lanes(bitwise_by_table(table), d, &sources)?;
         if p != NONE {
-            let is_set = self.new_rows(1);
-            self.emit_lanes(compare, is_set, &[d, NONE]);
-            self.emit_lanes(join, p, &[is_set, joined]);
+            let is_set = compare(Comparison::NotEqual, T::U32, false);
+            let is_set = self.compute(is_set, &[d, NONE])?;
+            self.emit_lanes(bitwise(join, T::Pred), p, &[is_set, joined])?;
         }
         Ok(())
     }
@@ -1937,31 +1891,26 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         sources: [Slot; 2],
         with_opposite: bool,
     ) -> Compiled<(Slot, Slot)> {
-        let comparison = request.comparison().ok_or(NotExecuted)?;
+        let comparison = request.comparison(scalar).ok_or(NotExecuted)?;
         let flush = matches!(scalar, T::F32 | T::F16) && request.has(Keyword::Ftz);
-        let compare = operations::comparison(scalar, comparison, flush).ok_or(NotExecuted)?;
         let joined = match of.operands.get(3) {
             Some(operand) => Some(self.source(of, operand, T::Pred)?),
             None => None,
         };
-        let result = self.new_rows(1);
-        self.emit_lanes(compare, result, &sources);
-        let invert = operations::predicate_logic(Opcode::Not).ok_or(NotExecuted)?;
+        let result = self.compute(compare(comparison, scalar, flush), &sources)?;
         let mut opposite = NONE;
         if with_opposite {
-            opposite = self.new_rows(1);
-            self.emit_lanes(invert, opposite, &[result]);
+            opposite = self.compute(bitwise(Bitwise::Not, T::Pred), &[result])?;
         }
         if let Some(joined) = joined {
             let words = [
-                (Keyword::And, Opcode::And),
-                (Keyword::Or, Opcode::Or),
-                (Keyword::Xor, Opcode::Xor),
+                (Keyword::And, Bitwise::And),
+                (Keyword::Or, Bitwise::Or),
+                (Keyword::Xor, Bitwise::Xor),
             ];
-            let opcode = words.iter().find(|(word, _)| request.has(*word)).ok_or(NotExecuted)?.1;
-            let join = operations::predicate_logic(opcode).ok_or(NotExecuted)?;
+            let join = request.among(&words).ok_or(NotExecuted)?;
             for slot in [result, opposite].into_iter().filter(|slot| *slot != NONE) {
-                self.emit_lanes(join, slot, &[slot, joined]);
+                self.emit_lanes(bitwise(join, T::Pred), slot, &[slot, joined])?;
             }
         }
         if !request.is_read() {
@@ -1983,10 +1932,9 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             T::F16x2 | T::Bf16x2 => self.compared_halves(of, scalar, request)?,
             _ => self.compared(of, scalar, request, pair.1 != NONE)?.into(),
         };
-        let copy = operations::copy(T::Pred).ok_or(NotExecuted)?;
         for (result, slot) in results.into_iter().zip([pair.0, pair.1]) {
             if slot != NONE {
-                self.emit_lanes(copy, slot, &[result]);
+                self.emit_lanes(copy(T::Pred), slot, &[result])?;
             }
         }
         Ok(())
@@ -2002,11 +1950,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let (a, b) = (self.operand_source(of, 1, T::B32)?, self.operand_source(of, 2, T::B32)?);
         let mut results = [NONE; 2];
         for (result, shift) in results.iter_mut().zip([0, 16]) {
-            let parts = [self.new_rows(1), self.new_rows(1)];
-            for (part, whole) in parts.iter().zip([a, b]) {
-                self.emit_lanes(operations::unpack(false), *part, &[whole]).immediate =
-                    shift | 16 << 8;
-            }
+            let half = || extract_bits(T::B32, shift, 16);
+            let parts = [self.compute(half(), &[a])?, self.compute(half(), &[b])?];
             *result = self.compared_rows(of, scalar.parts().0, request, parts, false)?.0;
         }
         Ok(results)
@@ -2015,9 +1960,9 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     fn set(&mut self, of: &PtxInstruction<'m>, types: &[T], request: &Request<'_>) -> Compiled<()> {
         let (&to, &scalar) = (types.first().ok_or(NotExecuted)?, types.get(1).ok_or(NotExecuted)?);
         if !matches!(scalar, T::F16x2 | T::Bf16x2) {
-            let truth = operations::truth(to).ok_or(NotExecuted)?;
+            let truth = self.constant(truth(to).ok_or(NotExecuted)?, 1);
             let (result, _) = self.compared(of, scalar, request, false)?;
-            return self.write_first(of, operations::indicate, to, &[result], truth);
+            return self.write_first(of, select(to), &[truth, NONE, result]);
         }
         // A result for each half, in the same half.
         let half = match to {
@@ -2025,13 +1970,12 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             T::F16x2 | T::Bf16x2 => to.parts().0,
             _ => return Err(NotExecuted),
         };
-        let truth = operations::truth(half).ok_or(NotExecuted)?;
+        let truth = self.constant(truth(half).ok_or(NotExecuted)?, 1);
         let mut halves = [NONE; 2];
-        for (half, result) in halves.iter_mut().zip(self.compared_halves(of, scalar, request)?) {
-            *half = self.new_rows(1);
-            self.emit_lanes(operations::indicate, *half, &[result]).immediate = truth;
+        for (slot, result) in halves.iter_mut().zip(self.compared_halves(of, scalar, request)?) {
+            *slot = self.compute(select(half), &[truth, NONE, result])?;
         }
-        self.write_first(of, operations::pack(16), to, &halves, 16)
+        self.write_first(of, join(16), &halves)
     }
 
     // Calls.
@@ -2233,11 +2177,11 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let source = self.operand_source(of, 1, scalar)?;
         let members = self.operand_source(of, 2, T::B32)?;
         let (d, _) = self.pair(of, scalar)?;
-        let kind = ExchangeKind::Reduce(operation, scalar);
-        let flags =
-            [QualifierKind::Absolute, QualifierKind::Nan].map(|kind| u32::from(of.has(kind)));
+        let is_absolute = of.has(QualifierKind::Absolute);
+        let keeps_nan = of.has(QualifierKind::Nan);
+        let kind = ExchangeKind::Reduce { operation, scalar, is_absolute, keeps_nan };
         let op = self.emit(Action::Exchange(ExchangeOp { kind, members: Some(members) }));
-        (op.d, op.a, op.immediate) = (d, source, flags[0] | flags[1] << 1);
+        (op.d, op.a) = (d, source);
         Ok(())
     }
 
@@ -2324,18 +2268,9 @@ fn part_width(scalar: T, parts: usize) -> Compiled<u32> {
     }
 }
 
-/// Adds 32-bit or 64-bit numbers.
-fn add(is_wide: bool) -> Execute {
-    match is_wide {
-        true => |r, o, e| r.map2(o, e, |a: u64, b: u64| a.wrapping_add(b)),
-        false => |r, o, e| r.map2(o, e, |a: u32, b: u32| a.wrapping_add(b)),
-    }
-}
-
-/// The types among the qualifiers of an instruction, in order.
-pub(super) fn types_of(module: &Module<'_>, instruction: &PtxInstruction<'_>) -> Vec<T> {
-    let types = instruction.qualifiers().filter(|of| matches!(of.kind, QualifierKind::Type(_)));
-    types.filter_map(|of| T::named(module.text(of.span).trim_start_matches('.'))).collect()
+/// Adds whole registers of the rows of a type.
+fn add(scalar: T) -> Option<LaneOperation> {
+    integer(IntegerOp::Add, if rows_of(scalar) == 2 { T::U64 } else { T::U32 })
 }
 
 /// The number of rows of a value.

@@ -59,7 +59,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
         if rounding.is_some() && types[1] != T::F64 {
             return Err(NotExecuted);
         }
-        let direction = super::operations::direction(rounding.map(|found| found.0));
+        let direction = super::lane_rules::direction(rounding.map(|found| found.0));
         let registers = [
             self.matrix_registers(of, d, types[0], true)?,
             self.matrix_registers(of, a, types[1], false)?,

@@ -2,7 +2,8 @@
 //!
 //! A [`Kernel`] is an entry function of a module. A [`KernelLaunch`] has the grid, the block size and the parameters.
 //! [`Kernel::run`] first decodes the kernel and the functions that it calls (`compile.rs`), and then lets
-//! `warpload-machine` execute them. A new arithmetic instruction is a row of the table in `operations.rs`.
+//! `warpload-machine` execute them. A new arithmetic instruction is a row of `warpload_machine::lanes` and a row in
+//! `lane_rules/`, which maps PTX to it.
 //!
 //! ```
 //! use warpload_ptx::launch::{AllocationUse, DeviceMemory, Kernel, KernelLaunch};
@@ -31,18 +32,16 @@
 
 mod cluster;
 mod compile;
-mod conversions;
 mod effects;
 mod findings;
 mod kernel;
+mod lane_rules;
 mod loaded;
 mod matrix;
-mod operations;
 mod report;
 mod tensor;
 #[cfg(feature = "trace")]
 mod trace;
-mod video;
 mod written;
 
 pub use self::kernel::{Kernel, KernelError, KernelLaunch, RegisterLanes};
