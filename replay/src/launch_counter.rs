@@ -4,12 +4,15 @@ use rustc_hash::FxHashMap;
 
 use crate::access::execute_without_values;
 use crate::costs::SharedRules;
+use crate::counter::accessing;
 use crate::counter::{AccessCounter, Executed};
 use crate::launch_counts::{AccessKey, LaunchCounts};
 use crate::row::RowCode;
 use crate::summary::{LaunchSummary, Summary};
-use warpload::load::{LaneAddresses, LaneFaultKind, LoadOp};
-use warpload::memory::{AddressMap, AddressSpace, Fill, FilledMemory, WarpAddresses};
+use warpload::lane::{LANES, LaneMask};
+use warpload::load::{LaneAddresses, LaneFaultKind, LoadOp, Loaded};
+use warpload::memory::{AddressMap, AddressSpace, Fill, FilledMemory, Space, WarpAddresses};
+use warpload::simd::vectorized;
 use warpload_binary::names::Demangled;
 use warpload_ptx::launch::{
     AccessStatements, Kernel, KernelLaunch, KernelResult, MemoryAccess, MemoryObserver,
@@ -109,6 +112,16 @@ fn count_faults(summary: &mut Summary, pc: u32, kind: LaneFaultKind, lanes: u64)
     }
 }
 
+/// The bits in which any distance between neighbours differs from `stride`; 0 if all of them are it.
+#[inline(always)]
+fn other_distances(addresses: &[u64; LANES], stride: u64) -> u64 {
+    let mut bits = 0;
+    for lane in 1..LANES {
+        bits |= addresses[lane].wrapping_sub(addresses[lane - 1]) ^ stride;
+    }
+    bits
+}
+
 impl MemoryObserver for LaunchCounter<'_> {
     fn access(&mut self, access: &MemoryAccess<'_>) {
         let Self { contents, numbers, .. } = self;
@@ -121,13 +134,30 @@ impl MemoryObserver for LaunchCounter<'_> {
         let space = if is_copy { access.space } else { operation.space };
         let op = LoadOp { space, ..operation.load_op() };
         let map = self.map;
-        let lanes = LaneAddresses {
-            executing: access.executing,
-            addresses: WarpAddresses::Each(*access.addresses),
-            ..LaneAddresses::NONE
+        let executing = access.executing;
+        let stride = access.addresses[1].wrapping_sub(access.addresses[0]);
+        let is_stride = executing == LaneMask::ALL
+            && vectorized!(other_distances(access.addresses, stride)) == 0;
+        let addresses = match is_stride {
+            true => WarpAddresses::Stride { base: access.addresses[0], stride },
+            false => WarpAddresses::Each(*access.addresses),
         };
-        let memory = FilledMemory { map, fill: Fill::Zero };
-        let loaded = execute_without_values(operation, op, &lanes, &memory);
+        let lanes = LaneAddresses { executing, addresses, ..LaneAddresses::NONE };
+        let loaded = match space.only() {
+            // All lanes of an observed access are in its memory.
+            Some(only) => Loaded {
+                global: match only {
+                    Space::Global => accessing(operation, executing),
+                    _ => LaneMask::NONE,
+                },
+                first_space: Some(only).filter(|_| !executing.is_empty()),
+                ..Loaded::default()
+            },
+            None => {
+                let memory = FilledMemory { map, fill: Fill::Zero };
+                execute_without_values(operation, op, &lanes, &memory)
+            }
+        };
         self.counter.count(&Executed {
             key: AccessKey {
                 pc: statement.pc,
