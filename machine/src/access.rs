@@ -184,7 +184,7 @@ impl Access<'_, '_> {
         if low_bits & u64::from(width.bytes() - 1) != 0 {
             return false;
         }
-        let (memories, registers) = parts(self.warp, self.path, engine);
+        let (mut memories, registers) = parts(self.warp, self.path, engine);
         let (executing, addresses) =
             (LaneMask::from_bits(self.exec), WarpAddresses::Each(*self.addresses));
         let accesses = LaneAddresses { executing, plg: None, addresses };
@@ -198,13 +198,18 @@ impl Access<'_, '_> {
             let loaded =
                 load(op, &accesses, &memories, Misaligned::Force, std::slice::from_mut(row));
             registers.know(element.slot, self.exec);
-            return loaded.faults.is_empty() && !memories.has_flags.get();
+            let is_done = loaded.faults.is_empty() && !memories.has_flags.get();
+            if is_done {
+                memories.note_loads(*space, self.addresses, width.bytes(), self.exec);
+            }
+            return is_done;
         }
         let mut rows = [[0; LANES]; Width::MAX_REGISTERS];
         let loaded = load(op, &accesses, &memories, Misaligned::Force, &mut rows);
         if !loaded.faults.is_empty() || memories.has_flags.get() {
             return false;
         }
+        memories.note_loads(*space, self.addresses, width.bytes(), self.exec);
         for (place, element) in elements.iter().enumerate() {
             let Some(element) = element else { continue };
             let first = place * *size as usize / 4;
@@ -306,7 +311,7 @@ impl Access<'_, '_> {
         let (size, scalar) = (self.access.size as usize, self.access.scalar);
         let is_observed = engine.observes_values();
         let is_checked = engine.block.races.is_some();
-        let (memories, registers) = parts(self.warp, self.path, engine);
+        let (mut memories, registers) = parts(self.warp, self.path, engine);
         for lane in lanes(self.exec) {
             match memories.find(self.access.space, self.addresses[lane], bytes, lane) {
                 Ok(found) => {
@@ -591,7 +596,7 @@ impl Access<'_, '_> {
         let mut sources = 0;
         let mut shared: Vec<(usize, usize, u32)> = Vec::new();
         for lane in lanes(self.exec) {
-            let (memories, registers) = parts(self.warp, self.path, engine);
+            let (mut memories, registers) = parts(self.warp, self.path, engine);
             let read = match part {
                 CopiedPart::All => bytes,
                 CopiedPart::Bytes(slot) => registers.get::<u32>(slot)[lane],
@@ -781,7 +786,7 @@ impl Access<'_, '_> {
         let registers = &self.warp.frames[self.path.frame].registers;
         let unknown = registers.unknown(self.op.a) & self.exec;
         let flags = engine.origins.flags(registers.origin(self.op.a));
-        let (memories, _) = parts(self.warp, self.path, engine);
+        let (mut memories, _) = parts(self.warp, self.path, engine);
         for lane in lanes(unknown) {
             let found = memories.find(self.access.space, self.addresses[lane], 8, lane);
             if let Ok(Found::Shared(offset)) = found {
@@ -794,7 +799,7 @@ impl Access<'_, '_> {
     /// executed could never end.
     fn need_mbarrier(&mut self, engine: &mut Engine<'_>) -> Result<(), Stop> {
         for lane in lanes(self.exec) {
-            let (memories, _) = parts(self.warp, self.path, engine);
+            let (mut memories, _) = parts(self.warp, self.path, engine);
             let found = memories.find(self.access.space, self.addresses[lane], 8, lane);
             let Ok(found) = found else { continue };
             let (region, offset) = memories.at(found);

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use crate::access::Access;
 use crate::costs::{AccessCost, BANKS, BankWords, Offsets, SharedRules, SpaceCosts};
-use crate::counters::{AccessCounts, FirstFault, GlobalCounts, SpaceCounts};
+use crate::counters::{AccessCounts, Counter, FirstFault, GlobalCounts, SpaceCounts};
 use crate::footprint::LineCollector;
 use crate::launch_counts::{AccessKey, LaunchCounts};
 use crate::summary::Hex;
@@ -292,6 +292,16 @@ impl AccessCounter {
             count_faults(row, loaded, one.instruction);
         }
         (served, row)
+    }
+
+    /// Adds the counts of other blocks of the same launch, with other numbers of operations.
+    pub(crate) fn add(&mut self, mut other: Self, number: impl Fn(u16) -> Option<u16>) {
+        for (key, row) in other.rows {
+            // An operation without a number is not counted.
+            let Some(operation) = number(key.operation) else { continue };
+            self.row(AccessKey { operation, ..key }).add(&row.counts);
+        }
+        self.lines.add_all(&mut other.lines);
     }
 
     /// Moves the rows and the footprint to the counts of their launch.

@@ -24,8 +24,16 @@ use warpload_trace::{DEFAULT_ADDRESS_BITS, MemoryOperation, OperationKind, Trace
 /// [trace](warpload_ptx::launch::LaunchTrace), without the trace.
 #[derive(Debug)]
 pub struct LaunchCounter<'m> {
-    statements: AccessStatements<'m>,
     launch: LaunchSummary,
+    counted: CountedBlocks<'m>,
+    /// The counts of blocks that run on several threads.
+    parts: Vec<CountedBlocks<'m>>,
+}
+
+/// The counts of some blocks.
+#[derive(Debug)]
+struct CountedBlocks<'m> {
+    statements: AccessStatements<'m>,
     contents: TraceContents,
     numbers: FxHashMap<MemoryOperation, u16>,
     counter: AccessCounter,
@@ -39,28 +47,22 @@ impl<'m> LaunchCounter<'m> {
     pub fn new(kernel: &Kernel<'m>, launch: &KernelLaunch) -> Self {
         let traced = traced_kernel(kernel, launch);
         let demangled = Demangled::default().add(&traced.name);
-        let windows = AddressMap::default();
         Self {
-            statements: AccessStatements::new(kernel),
             launch: LaunchSummary::new(0, &traced, demangled),
-            contents: TraceContents::default(),
-            numbers: FxHashMap::default(),
-            counter: AccessCounter::default(),
-            accesses: 0,
-            // As wide as in a replay of a trace: memory of `malloc` is beyond the default map.
-            map: AddressMap::new(DEFAULT_ADDRESS_BITS, windows.shared(), windows.local())
-                .unwrap_or(windows),
+            counted: CountedBlocks::new(AccessStatements::new(kernel)),
+            parts: Vec::new(),
         }
     }
 
     /// Returns the counts of the launch, and a row for each of its instructions. Lanes that access memory out of bounds or
     /// misaligned are counted from `result`, because they are not observed.
     #[must_use]
-    pub fn summary(mut self, result: &KernelResult) -> Summary {
+    pub fn summary(self, result: &KernelResult) -> Summary {
+        let Self { launch, mut counted, .. } = self;
         let mut counts = LaunchCounts::default();
-        counts.counts.instructions = self.accesses;
-        self.counter.finish(&mut counts);
-        let code: FxHashMap<u32, RowCode> = self
+        counts.counts.instructions = counted.accesses;
+        counted.counter.finish(&mut counts);
+        let code: FxHashMap<u32, RowCode> = counted
             .statements
             .lines()
             .map(|line| {
@@ -75,13 +77,13 @@ impl<'m> LaunchCounter<'m> {
                 (line.pc, code)
             })
             .collect();
-        let left_out = self.statements.left_out();
+        let left_out = counted.statements.left_out();
         let mut summary = Summary {
             complete: left_out.is_none().then_some(true),
             notes: left_out.into_iter().collect(),
             ..Summary::default()
         };
-        let footprint = summary.push(self.launch, &self.contents.operations, counts, |pc, _| {
+        let footprint = summary.push(launch, &counted.contents.operations, counts, |pc, _| {
             code.get(&pc).cloned().unwrap_or_default()
         });
         summary.counts.footprint = Some(footprint.counts());
@@ -123,6 +125,67 @@ fn other_distances(addresses: &[u64; LANES], stride: u64) -> u64 {
 }
 
 impl MemoryObserver for LaunchCounter<'_> {
+    fn access(&mut self, access: &MemoryAccess<'_>) {
+        self.counted.access(access);
+    }
+
+    fn needs_values(&self) -> bool {
+        false
+    }
+
+    fn divide(&mut self, count: usize) -> Option<Vec<Box<dyn MemoryObserver + Send + '_>>> {
+        let part = || CountedBlocks::new(self.counted.statements.empty());
+        self.parts = (0..count).map(|_| part()).collect();
+        let parts = self.parts.iter_mut();
+        Some(parts.map(|part| Box::new(part) as Box<dyn MemoryObserver + Send>).collect())
+    }
+
+    fn unite(&mut self, is_kept: bool) {
+        for part in std::mem::take(&mut self.parts).into_iter().filter(|_| is_kept) {
+            self.counted.add(part);
+        }
+    }
+}
+
+impl<'m> CountedBlocks<'m> {
+    fn new(statements: AccessStatements<'m>) -> Self {
+        let windows = AddressMap::default();
+        Self {
+            statements,
+            contents: TraceContents::default(),
+            numbers: FxHashMap::default(),
+            counter: AccessCounter::default(),
+            accesses: 0,
+            // As wide as in a replay of a trace: memory of `malloc` is beyond the default map.
+            map: AddressMap::new(DEFAULT_ADDRESS_BITS, windows.shared(), windows.local())
+                .unwrap_or(windows),
+        }
+    }
+
+    /// Adds the counts of later blocks. Operations are numbered as if these had run after this one's.
+    fn add(&mut self, later: Self) {
+        let Self { contents, numbers, .. } = self;
+        let operations = later.contents.operations.iter();
+        let renumbered: Vec<Option<u16>> =
+            operations.map(|operation| contents.number(numbers, operation)).collect();
+        let number = |number: u16| renumbered.get(usize::from(number)).copied().flatten();
+        self.statements.extend(later.statements, number);
+        self.counter.add(later.counter, number);
+        self.accesses += later.accesses;
+    }
+}
+
+impl MemoryObserver for &mut CountedBlocks<'_> {
+    fn access(&mut self, access: &MemoryAccess<'_>) {
+        CountedBlocks::access(self, access);
+    }
+
+    fn needs_values(&self) -> bool {
+        false
+    }
+}
+
+impl CountedBlocks<'_> {
     fn access(&mut self, access: &MemoryAccess<'_>) {
         let Self { contents, numbers, .. } = self;
         let statement =
@@ -174,9 +237,5 @@ impl MemoryObserver for LaunchCounter<'_> {
             rules: SharedRules::default(),
         });
         self.accesses += 1;
-    }
-
-    fn needs_values(&self) -> bool {
-        false
     }
 }

@@ -79,6 +79,25 @@ impl<'m> AccessStatements<'m> {
         Self { module: kernel.module(), known: NameMap::default(), without_number: 0 }
     }
 
+    /// No statement of the same module yet.
+    #[must_use]
+    pub fn empty(&self) -> Self {
+        Self { module: self.module, known: NameMap::default(), without_number: 0 }
+    }
+
+    /// Adds the statements of blocks that ran beside these ones, whose operations have other numbers.
+    pub fn extend(&mut self, later: Self, number: impl Fn(u16) -> Option<u16>) {
+        self.without_number += later.without_number;
+        for (id, known) in later.known {
+            let operation = known.operation.and_then(&number);
+            self.known.entry(id).or_insert_with(|| {
+                let is_left_out = known.operation.is_some() && operation.is_none();
+                self.without_number += u64::from(is_left_out);
+                AccessStatement { operation, ..known }
+            });
+        }
+    }
+
     /// Returns the instruction of an access. At the first access, `number` gives its operation a number.
     #[inline]
     pub fn find(
