@@ -91,7 +91,7 @@ pub enum Action {
     Fence,
     /// Commits or awaits copies of `cp.async`. Copies are executed at once, so only the race detector needs to know.
     Copies(CopyGroups),
-    /// An unsupported instruction. All that it would write becomes unknown.
+    /// An instruction that is not executed. All that it would write becomes unknown.
     NotExecuted(Box<Effects>),
     /// `alloca`, `stacksave`, `stackrestore`.
     Stack(StackOp),
@@ -99,12 +99,25 @@ pub enum Action {
     Nop,
 }
 
-/// All that an unsupported instruction would write.
+impl Action {
+    /// The effects of a load alone if it is skipped.
+    pub(crate) fn alone(&self) -> Option<&Effects> {
+        match self {
+            Self::Memory(op) => op.alone.as_deref(),
+            Self::TensorLoad(op) if op.is_alone => Some(&op.effects),
+            _ => None,
+        }
+    }
+}
+
+/// All that an instruction would write that is not executed.
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
     /// Whether the instruction is executed, and its effect is to make bytes indeterminate: `discard`.
     pub is_discard: bool,
     pub slots: Box<[Slot]>,
+    /// Registers that get the value of another row instead.
+    pub replaced: Box<[(Element, Slot)]>,
     /// Offsets and sizes in the local memory of the frame: the results of a call.
     pub locals: Box<[(u64, u64)]>,
     pub writes: Box<[UnknownWrite]>,
@@ -173,6 +186,10 @@ pub struct MemoryOp {
     /// Whether it synchronizes: atomic operations, `.volatile`, and accesses with an order. Two of these are no race, and
     /// a loop with one may wait for another thread.
     pub is_ordered: bool,
+    /// For a load alone, its effects if it is skipped. Such a load is reported to
+    /// [`MemoryObserver::load_alone`](crate::MemoryObserver::load_alone), and does not end lanes where its guard, its
+    /// address or its bytes are unknown.
+    pub alone: Option<Box<Effects>>,
 }
 
 impl MemoryOp {

@@ -9,12 +9,12 @@ use super::compile::{
 use super::kernel::{Kernel, KernelError, KernelLaunch, is_named_by_host};
 use super::report::KernelResult;
 use super::written::shortened;
-use crate::meaning::{CONST_BANK, CONSTANTS, PARAMETER_BANK, PARAMETER_BASE, PARAMETERS};
+use crate::meaning::{CONST_BANK, CONSTANTS, PARAMETER_BANK, PARAMETERS};
 use crate::module::{
     Array, DeclarationId, FunctionId, Linkage, Module, StatementId, initial_bytes, variable_bytes,
 };
 use crate::syntax::{LineIndex, StateSpace};
-use warpload_machine::code::AddressSpace;
+use warpload::memory::{AddressSpace, Space};
 use warpload_machine::{
     AllocationUse, DeviceMemory, LaunchEnd, LaunchWatch, MAX_ALIGNMENT, MemoryObserver, Protection,
     run,
@@ -228,7 +228,10 @@ impl<'m> LoadedModule<'m> {
                     let address = function_address(function).to_le_bytes();
                     memory.write(base, range.start, &address[..range.len()]);
                 }
-                _ => memory.make_unknown(base, range),
+                _ => {
+                    let unknown = base + unknown.start..base + unknown.end;
+                    memory.make_unknown(Space::Global, unknown);
+                }
             }
         }
     }
@@ -273,14 +276,14 @@ impl<'m> LoadedModule<'m> {
         let mut variables = self.addresses.clone();
         let shared = self.place_shared(&mut variables, self.shared, is_used)?;
         let (bytes, offsets) = kernel.parameters(launch);
-        let in_bank = |(id, offset)| (id, (PARAMETERS, PARAMETER_BASE + offset));
+        let in_bank = |(id, offset)| (id, (PARAMETERS, offset));
         variables.extend(offsets.into_iter().map(in_bank));
         let size = bytes.len() as u64;
         let parameters = memory.allocate(bytes, AllocationUse::Parameters)?;
         memory.protect(parameters, Protection::Bank(NO_BANK));
         let windows = Windows { parameters: parameters..parameters + size, ..self.windows.clone() };
         let overrides = launch.registers.iter().cloned().collect();
-        let around = Surroundings { variables, windows, overrides };
+        let around = Surroundings { variables, windows, overrides, is_of_loads: false };
         let mut compilation = compile(module, kernel.id, &around);
         if let Some(statement) = compilation.of_cluster {
             let (line, text) = kernel.written(statement, &LineIndex::new(module.source()));
@@ -313,7 +316,7 @@ impl<'m> LoadedModule<'m> {
         }
         memory.write(*parameters, 0, &kernel.parameters(launch).0);
         memory.protect(*parameters, Protection::Bank(PARAMETER_BANK));
-        memory.set_bank(PARAMETER_BANK, parameters.wrapping_sub(PARAMETER_BASE));
+        memory.set_bank(PARAMETER_BANK, *parameters);
         let outcome = run(code, options, memory, observer, watch);
         memory.protect(*parameters, Protection::Bank(NO_BANK));
         let end = outcome.end;

@@ -21,7 +21,11 @@ impl<'m> FunctionCompiler<'_, 'm> {
             reduced: written.reduced.map(&mut slot).transpose()?,
             address: slot(written.address)?,
             offset: written.address_offset,
-            effects: Box::new(effects::of(self, of)),
+            effects: Box::new(match self.is_alone {
+                true => self.results_replaced(of),
+                false => effects::of(self, of),
+            }),
+            is_alone: self.is_alone,
         })
     }
 }

@@ -6,11 +6,11 @@ use proptest::prelude::*;
 use warpload::lane::{LANES, LaneMask};
 use warpload::machine::{Machine, Misaligned};
 use warpload::memory::{AddressMap, MemoryBuilder, Window};
-use warpload_ptx::meaning::Register;
-use warpload_ptx::run::{Executed, Placement, RegisterFile, RegisterValue};
+use warpload_ptx::run::{Executed, Launch, RegisterValue};
 use warpload_ptx::syntax::ScalarType;
 use warpload_ptx::{check, read};
 
+use crate::ptx_run::fixture::outcomes;
 use crate::ptx_run::reference::{Load, Memories};
 
 /// Numbers out of which a case is made.
@@ -242,26 +242,31 @@ fn executed(setting: &Setting) -> (Executed, Vec<(usize, Option<RegisterValue>)>
     for verdict in check(&module) {
         assert!(verdict.is_legal(), "{} {:?}", case.source, verdict.violations);
     }
-    let function = module.function("k").unwrap();
-    let named = |name: &str| module.registers_named(function, name)[0];
-    let kept: Vec<(usize, Register)> = (0..case.kept.len())
-        .filter(|i| case.kept[*i])
-        .map(|i| (i, named(&format!("%d{i}"))))
-        .collect();
-    let mut registers = RegisterFile::new();
-    registers.set(named("%a"), setting.bases.map(u128::from));
-    registers.set_predicate(named("%p"), LaneMask::from_bits(setting.predicate));
-    for (_, register) in &kept {
+    let mut launch = Launch::default()
+        .register("%a", each(&setting.bases))
+        .register("%p", setting.predicate.to_string());
+    launch.active = LaneMask::from_bits(setting.active);
+    let kept: Vec<usize> = (0..case.kept.len()).filter(|i| case.kept[*i]).collect();
+    for i in &kept {
         if let Some(before) = setting.before {
-            registers.set(*register, [before; LANES]);
+            launch = launch.register(format!("%d{i}"), before.to_string());
         }
     }
-    let placement = Placement::for_function(&module, function).unwrap();
-    let mut environment = placement.into_environment(machine(memories, setting.reports)).unwrap();
-    environment.active = LaneMask::from_bits(setting.active);
-    let step = environment.run(function, &mut registers).next().unwrap();
-    let values = kept.iter().map(|(i, register)| (*i, registers.get(*register).cloned()));
-    (step.result.unwrap(), values.collect())
+    let mut loads = outcomes(&case.source, &launch, machine(memories, setting.reports)).unwrap();
+    let executed = loads.remove(0).unwrap();
+    let function = module.function("k");
+    let held = |i: &usize| {
+        let register = module.registers_named(function.unwrap(), &format!("%d{i}"))[0];
+        let written = executed.written.iter().find(|written| written.0 == register);
+        (*i, written.map(|written| written.1.clone()))
+    };
+    let values = kept.iter().map(held).collect();
+    (executed, values)
+}
+
+/// The value of each lane as text.
+pub(crate) fn each(values: &[u64; LANES]) -> String {
+    values.map(|value| format!("{value:#x}")).join(",")
 }
 
 /// Compares the library with the reference, lane by lane.
