@@ -302,6 +302,7 @@ impl Access<'_, '_> {
     fn look(&mut self, width: Width, done: u32, engine: &mut Engine<'_>) -> Looked {
         let (space, size) = (self.access.space, self.access.size as usize);
         let is_observed = engine.observes_values();
+        let is_checked = engine.block.races.is_some();
         let (memories, _) = parts(self.warp, self.path, engine);
         let mut looked = Looked::default();
         for lane in lanes(self.exec) {
@@ -332,7 +333,7 @@ impl Access<'_, '_> {
                 continue;
             }
             looked.unwritten |= u32::from(flags & UNWRITTEN != 0) << lane;
-            if let Found::Shared(at) = found {
+            if let (true, Found::Shared(at)) = (is_checked, found) {
                 looked.shared.push((lane, at, 0));
             }
             if is_observed {

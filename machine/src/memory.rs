@@ -24,8 +24,10 @@ const FIRST: u64 = 0x8000_0000;
 /// The lowest address of the heap of `malloc`.
 const FIRST_OF_HEAP: u64 = 0x7000_0000_0000;
 
-/// The lowest address of an image's constant banks. No pointer leads there.
-const BANKS: u64 = 1 << 62;
+/// The address of an image's constant bank. No pointer of a program leads there.
+const fn image_bank(number: u8) -> u64 {
+    (1 << 62) + ((number as u64) << 32)
+}
 
 /// The sizes on that heap are multiples of this many bytes.
 const HEAP_UNIT: u64 = 16;
@@ -522,7 +524,7 @@ impl DeviceMemory {
                     self.allocate_at(part.start, new.to_vec(), AllocationUse::Image)?;
                 }
                 Space::Constant { bank } => {
-                    let base = BANKS + (u64::from(bank) << 32);
+                    let base = image_bank(bank);
                     if self.allocation_mut(base).is_none() {
                         self.allocate_at(base, Vec::new(), AllocationUse::Image)?;
                         self.protect(base, Protection::Bank(bank));
@@ -540,12 +542,13 @@ impl DeviceMemory {
         Ok(added)
     }
 
-    /// Removes a constant bank that is one allocation. Returns its bytes.
+    /// Removes the constant bank of an image. Returns its bytes.
     pub fn take_bank(&mut self, number: u8) -> Vec<u8> {
+        let base = image_bank(number);
+        let at = self.allocations.binary_search_by_key(&base, |known| known.base);
+        let Ok(at) = at else { return Vec::new() };
         self.banks.retain(|known| known.number != number);
-        let is_of_bank = |known: &DeviceAllocation| known.protection == Protection::Bank(number);
-        let at = self.allocations.iter().position(is_of_bank);
-        let bytes = at.map(|at| self.allocations.remove(at).bytes.values).unwrap_or_default();
+        let bytes = self.allocations.remove(at).bytes.values;
         self.total -= bytes.len() as u64;
         bytes
     }
@@ -555,7 +558,7 @@ impl DeviceMemory {
         match space {
             Space::Global => 0,
             Space::Constant { bank } => {
-                self.bank_addresses(bank).map_or(0, |range| range.end - range.start)
+                self.bytes(image_bank(bank)).map_or(0, |bytes| bytes.len() as u64)
             }
             Space::Shared => self.shared.values.len() as u64,
             Space::Local => self.local.of_image[0],

@@ -73,34 +73,34 @@ pub(crate) fn execute(
         }
         return effects::execute(warp, path, op, &load.effects, exec, engine);
     };
-    warp.need(path, load.address, exec, "an address")?;
-    engine.counts.loads += 1;
-    let registers = &mut warp.frames[path.frame].registers;
-    let addresses = registers.get::<u32>(load.address);
-    let first = addresses[0];
-    let differs = addresses.iter().position(|address| *address != first);
-    let address = TensorAddress(first).plus(load.offset);
-    let issue = Issue::new(tensor.warp.wrapping_add(warp.number), address);
-    let mut loaded = TensorRegisters::new();
-    let done = if exec != u32::MAX {
-        Err(TensorLoadFault::NotAllLanes(exec))
-    } else if let Some(lane) = differs {
-        let (lane, other) = (lane as u32, addresses[lane]);
-        Err(TensorLoadFault::AddressesDiffer { first, lane, other })
+    let disagreement = if exec == u32::MAX {
+        warp.need(path, load.address, exec, "an address")?;
+        let addresses = warp.frames[path.frame].registers.get::<u32>(load.address);
+        let first = addresses[0];
+        let lane = addresses.iter().position(|address| *address != first);
+        lane.map(|lane| {
+            let (lane, other) = (lane as u32, addresses[lane]);
+            TensorLoadFault::AddressesDiffer { first, lane, other }
+        })
     } else {
-        tensor::execute(&load.load, issue, &tensor.memory, &tensor.rules, &mut loaded)
-            .map_err(TensorLoadFault::Refused)
+        Some(TensorLoadFault::NotAllLanes(exec))
     };
-    let fault = match done {
-        Ok(()) => None,
-        Err(TensorLoadFault::Refused(fault)) => Some(fault),
-        Err(fault) if load.is_alone => {
+    engine.counts.loads += 1;
+    if let Some(fault) = disagreement {
+        if load.is_alone {
             return effects::skip(warp, path, op, SkipReason::Tensor(fault), engine);
         }
-        Err(_) => None,
-    };
-    if let Err(fault) = done {
         engine.fault(FaultKind::TensorMemory(fault), op, warp.number, exec.trailing_zeros(), 0);
+        return Ok(());
+    }
+    let registers = &mut warp.frames[path.frame].registers;
+    let address = TensorAddress(registers.get::<u32>(load.address)[0]).plus(load.offset);
+    let issue = Issue::new(tensor.warp.wrapping_add(warp.number), address);
+    let mut loaded = TensorRegisters::new();
+    let done = tensor::execute(&load.load, issue, &tensor.memory, &tensor.rules, &mut loaded);
+    if let Err(fault) = done {
+        let kind = FaultKind::TensorMemory(TensorLoadFault::Refused(fault));
+        engine.fault(kind, op, warp.number, 0, 0);
     } else {
         let reduced = load.reduced.iter().zip(loaded.reduced());
         for (slot, row) in load.data.iter().zip(loaded.data()).chain(reduced) {
@@ -111,6 +111,7 @@ pub(crate) fn execute(
             }
         }
     }
+    let fault = done.err();
     if load.is_alone {
         let element = |slot: &Slot| Some(Element { slot: *slot, rows: 1, bits: 32 });
         let written: Vec<_> = load.data.iter().chain(&load.reduced).map(element).collect();

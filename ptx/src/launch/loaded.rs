@@ -11,7 +11,8 @@ use super::report::KernelResult;
 use super::written::shortened;
 use crate::meaning::{CONST_BANK, CONSTANTS, PARAMETER_BANK, PARAMETERS};
 use crate::module::{
-    Array, DeclarationId, FunctionId, Linkage, Module, StatementId, initial_bytes, variable_bytes,
+    Array, DeclarationId, FunctionId, Linkage, Module, StatementId, VariableLayout, initial_bytes,
+    variable_bytes,
 };
 use crate::syntax::{LineIndex, StateSpace};
 use warpload::memory::{AddressSpace, Space};
@@ -67,6 +68,9 @@ pub struct LoadedModule<'m> {
     /// Addresses from the caller, in the variables' spaces.
     places: HashMap<DeclarationId, u64>,
     windows: Windows,
+    /// The bytes of an image for `.const` variables, which win over initial values, and the offset of each variable.
+    constants: Vec<u8>,
+    offsets: HashMap<DeclarationId, u64>,
     kernels: HashMap<FunctionId, LoadedKernel>,
 }
 
@@ -101,9 +105,17 @@ impl<'m> LoadedModule<'m> {
             shared: 0,
             placed: Vec::new(),
             places: places.iter().copied().collect(),
-            windows: Windows::default(),
+            windows: Windows { map: *memory.map(), ..Windows::default() },
+            constants: memory.take_bank(CONST_BANK),
+            offsets: HashMap::new(),
             kernels: HashMap::new(),
         };
+        if !loaded.constants.is_empty()
+            && let Ok(layout) = VariableLayout::new(module)
+        {
+            let all = module.declarations_with_ids();
+            loaded.offsets = all.filter_map(|(id, _)| Some((id, layout.offset(id)?))).collect();
+        }
         let named = named_by_initial_values(module);
         let mut addresses = Addresses::new();
         loaded.shared = loaded.place_shared(&mut addresses, 0, |id| named.contains(&id))?;
@@ -219,6 +231,8 @@ impl<'m> LoadedModule<'m> {
         };
         let initial = initial_bytes(module, declared, bytes, &address);
         memory.write(base, 0, &initial.bytes);
+        let first = self.offsets.get(&id).filter(|_| declared.space == StateSpace::Const);
+        let of_image = first.and_then(|first| self.constants.get(*first as usize..));
         for (unknown, span) in initial.unknown {
             let range = unknown.start as usize..unknown.end as usize;
             // `initial_bytes` only knows the addresses of variables, so function names are unknown to it.
@@ -234,6 +248,7 @@ impl<'m> LoadedModule<'m> {
                 }
             }
         }
+        memory.write(base, 0, of_image.unwrap_or_default());
     }
 
     /// Launches a kernel of the module. `memory` must be the one that the module is loaded in.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use warpload::encoding::{Pred, Reg};
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::execute;
-use warpload::machine::Machine;
+use warpload::machine::{Machine, Misaligned};
 use warpload::warp::Warp;
 use warpload_ptx::lower::{Binding, LoweredLoad};
 use warpload_ptx::meaning::{AddressBase, PARAMETER_BASE, Register, ResolvedAddress};
@@ -186,7 +186,7 @@ fn compare(choices: &mut Choices) -> Result<(), TestCaseError> {
     };
     let active = LaneMask::from_bits(choices.number() as u32);
     let predicate = LaneMask::from_bits(choices.number() as u32);
-    let reports = choices.below(2) == 0;
+    let misaligned = choices.pick(&[Misaligned::Force, Misaligned::Report]);
 
     let module = read(&case.source).unwrap();
     for verdict in check(&module) {
@@ -204,9 +204,9 @@ fn compare(choices: &mut Choices) -> Result<(), TestCaseError> {
     let outcomes = |active: LaneMask| {
         let mut launch = launch.clone();
         launch.active = active;
-        outcomes(&case.source, &launch, machine(&memories, reports)).unwrap()
+        outcomes(&case.source, &launch, machine(&memories, misaligned)).unwrap()
     };
-    let sass = machine(&with_variables(&memories, &parameter), reports);
+    let sass = machine(&with_variables(&memories, &parameter), misaligned);
 
     let lowered: Vec<LoweredLoad> = lower(&module).map(Result::unwrap).collect();
     let mut places = Places([register("%a"), register("%b")].into_iter().zip(first).collect());

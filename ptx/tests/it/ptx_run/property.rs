@@ -74,7 +74,7 @@ pub(crate) fn memories(choices: &mut Choices) -> Memories {
     }
 }
 
-pub(crate) fn machine(memories: &Memories, reports: bool) -> Machine {
+pub(crate) fn machine(memories: &Memories, misaligned: Misaligned) -> Machine {
     let window = |(base, size)| Window { base, size };
     let (shared, local) = (window(memories.shared_window), window(memories.local_window));
     let map = AddressMap::new(memories.address_bits, shared, local).unwrap();
@@ -91,7 +91,6 @@ pub(crate) fn machine(memories: &Memories, reports: bool) -> Machine {
         .constant(0, &memories.bank0)
         .build()
         .unwrap();
-    let misaligned = if reports { Misaligned::Report } else { Misaligned::Force };
     Machine { misaligned, ..Machine::new(memory) }
 }
 
@@ -206,7 +205,7 @@ fn source(case: &Case, scalar: &str) -> String {
 struct Setting {
     case: Case,
     memories: Memories,
-    reports: bool,
+    misaligned: Misaligned,
     active: u32,
     predicate: u32,
     /// The address register.
@@ -225,7 +224,7 @@ fn setting(choices: &mut Choices) -> Setting {
     });
     let active = choices.number() as u32;
     Setting {
-        reports: choices.below(2) == 0,
+        misaligned: choices.pick(&Misaligned::ALL),
         active: if choices.below(2) == 0 { u32::MAX } else { active },
         predicate: choices.number() as u32,
         before: choices.pick(&[None, Some(77)]),
@@ -252,7 +251,7 @@ fn executed(setting: &Setting) -> (Executed, Vec<(usize, Option<RegisterValue>)>
             launch = launch.register(format!("%d{i}"), before.to_string());
         }
     }
-    let mut loads = outcomes(&case.source, &launch, machine(memories, setting.reports)).unwrap();
+    let mut loads = outcomes(&case.source, &launch, machine(memories, setting.misaligned)).unwrap();
     let executed = loads.remove(0).unwrap();
     let function = module.function("k");
     let held = |i: &usize| {
@@ -271,7 +270,7 @@ pub(crate) fn each(values: &[u64; LANES]) -> String {
 
 /// Compares the library with the reference, lane by lane.
 fn compare(setting: &Setting) -> Result<(), TestCaseError> {
-    let Setting { case, memories, reports, active, predicate, bases, before } = setting;
+    let Setting { case, memories, misaligned, active, predicate, bases, before } = setting;
     let (executed, registers) = executed(setting);
     let passes = |lane: usize| {
         case.guard.is_none_or(|is_negated| (predicate >> lane & 1 != 0) != is_negated)
@@ -279,7 +278,7 @@ fn compare(setting: &Setting) -> Result<(), TestCaseError> {
     for (lane, base) in bases.iter().enumerate() {
         let executes = active >> lane & 1 != 0 && passes(lane);
         prop_assert_eq!(executed.executing.contains(lane), executes);
-        let expected = memories.load(&case.load, *base, lane, *reports);
+        let expected = memories.load(&case.load, *base, lane, misaligned.name());
         let of_lane = executed.faults.iter().filter(|fault| fault.lane == lane);
         let faults: Vec<&str> = of_lane.map(|fault| fault.kind().name()).collect();
         let context = format!("lane {lane} of {} {memories:?}", case.source);
