@@ -463,6 +463,7 @@ impl<'e> Engine<'e> {
         let replaced = self.block.shared.renew(shared, self.options.checks_uninitialized);
         self.copied(replaced as u64);
         let of_image = 0..self.memory.shared.values.len();
+        self.copied(of_image.len() as u64);
         self.block.shared.copy_from(&self.memory.shared, of_image, 0);
         let count = self.shape.warps() as usize;
         if self.options.checks_races {

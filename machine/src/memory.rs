@@ -1026,7 +1026,7 @@ impl LocalMemory {
 
     /// The bytes of all lanes.
     pub(crate) fn memory_bytes(&self) -> u64 {
-        32 * self.stride
+        32 * (self.stride + self.of_image[1])
     }
 
     /// Makes room for `bytes` in each lane, at most [`MAX_LOCAL`].

@@ -152,6 +152,12 @@ impl Warp {
         for frame in (0..self.frames.len()).rev() {
             self.recycle(frame, engine);
         }
+        let of_image = engine.memory.local.memory_bytes();
+        let more = of_image.saturating_sub(self.local.memory_bytes());
+        engine.block.stack_bytes = engine.block.stack_bytes.saturating_add(more);
+        if engine.block.stack_bytes > MAX_STACK {
+            return Err(Stop::Lanes(lanes, FaultKind::StackOverflow { limit: StackLimit::Launch }));
+        }
         self.local.reset(&engine.memory.local, engine.options.checks_uninitialized);
         // None of the threads is active: nothing to execute, as if all had exited.
         if lanes == 0 {

@@ -1486,13 +1486,6 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             {
                 return Err(NotExecuted);
             }
-            let is_of_64_bits = self.module.address_size.is_none_or(|size| size.bits == 64);
-            let is_global = matches!(written, AddressSpace::Generic | AddressSpace::Global);
-            // A narrow register is zero-extended to the address size. [PTX ISA, "Addresses as Operands"]
-            if element.rows == 1 && is_global && is_of_64_bits {
-                let slot = self.fitted(element, T::B64)?;
-                return Ok((written, Base::Register { slot, is_wide: true }, offset));
-            }
             let base = Base::Register { slot: element.slot, is_wide: element.rows == 2 };
             return Ok((written, base, offset));
         }
