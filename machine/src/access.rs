@@ -15,6 +15,7 @@ use crate::registers::{Origin, Registers, Slot};
 use crate::warp::{Path, Warp, lanes};
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::{LaneAddresses, LaneFault, LaneFaultKind, LoadOp, load};
+use warpload::machine::Misaligned;
 use warpload::memory::{AddressSpace, GenericAddress, LoadMemory, Space, WarpAddresses, Width};
 
 /// The bytes of an access in each lane, lane 0 first.
@@ -237,7 +238,7 @@ impl Access<'_, '_> {
         let accesses = LaneAddresses { executing, plg: None, addresses };
         // A broadcast takes one lookup. Its results are the same.
         let op = LoadOp { space: *space, width, signed: false, uniform: true };
-        let (memories, registers) = parts(self.warp, self.path, engine);
+        let (mut memories, registers) = parts(self.warp, self.path, engine);
         let mut rows = [[0; LANES]; Width::MAX_REGISTERS];
         // One register of 32 bits is loaded where it is, unless it may have to be kept.
         let place = match elements[..] {
@@ -257,6 +258,12 @@ impl Access<'_, '_> {
         let is_zeroed = |fault: &&LaneFault| fault.kind().zeroes(misaligned);
         let zeroed = loaded.faults.iter().filter(is_zeroed);
         let mut done = zeroed.fold(self.exec, |done, fault| done & !(1 << fault.lane));
+        if misaligned == Misaligned::Fault {
+            memories.note_loads(*space, self.addresses, bytes, done);
+        } else {
+            let rounded = self.addresses.map(|address| address & !u64::from(bytes - 1));
+            memories.note_loads(*space, &rounded, bytes, done);
+        }
         let looked = is_looked_at.then(|| self.look(width, done, engine));
         if let Some(Looked { first_unknown: Some((space, offset)), .. }) = looked
             && alone.is_some()
@@ -303,7 +310,7 @@ impl Access<'_, '_> {
         let (space, size) = (self.access.space, self.access.size as usize);
         let is_observed = engine.observes_values();
         let is_checked = engine.block.races.is_some();
-        let (memories, _) = parts(self.warp, self.path, engine);
+        let (mut memories, _) = parts(self.warp, self.path, engine);
         let mut looked = Looked::default();
         for lane in lanes(self.exec) {
             let address = GenericAddress(self.addresses[lane]).align_down(width);
@@ -591,7 +598,7 @@ impl Access<'_, '_> {
         let mut sources = 0;
         let mut shared: Vec<(usize, usize, u32)> = Vec::new();
         for lane in lanes(self.exec) {
-            let (memories, registers) = parts(self.warp, self.path, engine);
+            let (mut memories, registers) = parts(self.warp, self.path, engine);
             let read = match part {
                 CopiedPart::All => bytes,
                 CopiedPart::Bytes(slot) => registers.get::<u32>(slot)[lane],
@@ -781,7 +788,7 @@ impl Access<'_, '_> {
         let registers = &self.warp.frames[self.path.frame].registers;
         let unknown = registers.unknown(self.op.a) & self.exec;
         let flags = engine.origins.flags(registers.origin(self.op.a));
-        let (memories, _) = parts(self.warp, self.path, engine);
+        let (mut memories, _) = parts(self.warp, self.path, engine);
         for lane in lanes(unknown) {
             let found = memories.find(self.access.space, self.addresses[lane], 8, lane);
             if let Ok(Found::Shared(offset)) = found {
@@ -794,7 +801,7 @@ impl Access<'_, '_> {
     /// executed could never end.
     fn need_mbarrier(&mut self, engine: &mut Engine<'_>) -> Result<(), Stop> {
         for lane in lanes(self.exec) {
-            let (memories, _) = parts(self.warp, self.path, engine);
+            let (mut memories, _) = parts(self.warp, self.path, engine);
             let found = memories.find(self.access.space, self.addresses[lane], 8, lane);
             let Ok(found) = found else { continue };
             let (region, offset) = memories.at(found);

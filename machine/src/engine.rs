@@ -70,6 +70,12 @@ impl Shape {
         self.threads.iter().product()
     }
 
+    /// The index of a block.
+    pub(crate) fn block(&self, number: u64) -> [u32; 3] {
+        let [nx, ny, _] = self.blocks.map(|size| u64::from(size.max(1)));
+        [number % nx, number / nx % ny, number / nx / ny].map(|index| index as u32)
+    }
+
     pub(crate) fn warps(&self) -> u32 {
         self.block_size().div_ceil(LANES as u32)
     }
@@ -133,6 +139,10 @@ impl Block {
 pub(crate) struct Engine<'e> {
     pub(crate) code: &'e Code,
     pub(crate) options: &'e LaunchOptions,
+    /// The limit on warp instructions.
+    pub(crate) steps: u64,
+    /// Whether it runs the blocks of one of several threads.
+    pub(crate) is_part: bool,
     /// The initial registers of each function, copied into each frame.
     pub(crate) templates: Vec<Registers>,
     pub(crate) memory: &'e mut DeviceMemory,
@@ -212,6 +222,8 @@ impl<'e> Engine<'e> {
         Self {
             code,
             options,
+            steps: options.steps,
+            is_part: false,
             templates: templates(code, memory, &origins),
             memory,
             observer,
@@ -244,7 +256,7 @@ impl<'e> Engine<'e> {
     pub(crate) fn count(&mut self, exec: u32, op: &Op) -> Result<(), Stop> {
         self.counts.warp_instructions += 1;
         self.counts.thread_instructions += u64::from(exec.count_ones());
-        if self.counts.warp_instructions > self.options.steps {
+        if self.counts.warp_instructions > self.steps {
             // This one is not executed any more.
             self.uncount(exec);
             return Err(Stop::Launch(op.site));
@@ -271,7 +283,7 @@ impl<'e> Engine<'e> {
         let room = MAX_PRINTED.saturating_sub(self.printed.len());
         self.printed.extend_from_slice(&text[..text.len().min(room)]);
         self.printed_bytes += text.len() as u64;
-        if let Some(observer) = &mut self.observer {
+        if let Some(observer) = self.observer.as_mut().filter(|_| !self.is_part) {
             observer.printed(text);
         }
     }
@@ -286,8 +298,10 @@ impl<'e> Engine<'e> {
     fn look(&mut self) -> bool {
         self.worked = 0;
         let Some(watch) = self.watch else { return false };
-        watch.blocks.store(self.ended, Ordering::Relaxed);
-        watch.warp_instructions.store(self.counts.warp_instructions, Ordering::Relaxed);
+        if !self.is_part {
+            watch.blocks.store(self.ended, Ordering::Relaxed);
+            watch.warp_instructions.store(self.counts.warp_instructions, Ordering::Relaxed);
+        }
         self.is_interrupted |= watch.interrupt.load(Ordering::Relaxed);
         self.is_interrupted
     }
@@ -420,11 +434,12 @@ impl<'e> Engine<'e> {
 
     /// Executes all blocks.
     pub(crate) fn run(&mut self) -> Result<(), Site> {
-        let [nx, ny, nz] = self.shape.blocks;
-        let plane = move |z| (0..ny).flat_map(move |y| (0..nx).map(move |x| [x, y, z]));
         let mut left: Box<dyn Iterator<Item = [u32; 3]>> = match self.options.only_block {
             Some(block) => Box::new(std::iter::once(block)),
-            None => Box::new((0..nz).flat_map(plane)),
+            None => {
+                let (shape, done) = (self.shape, self.run_divided());
+                Box::new((done..self.options.block_count()).map(move |number| shape.block(number)))
+            }
         };
         // The block that has waited longest is the first.
         let mut waiting: VecDeque<Block> = VecDeque::new();
@@ -441,20 +456,24 @@ impl<'e> Engine<'e> {
             } else {
                 return Ok(());
             }
-            let mut warps = take(&mut self.block.warps);
-            let mut barriers = take(&mut self.block.barriers);
-            let has_ended = self.run_block(&mut warps, &mut barriers)?;
-            (self.block.warps, self.block.barriers) = (warps, barriers);
-            if has_ended {
-                self.ended += 1;
-            } else {
+            if !self.run_begun()? {
                 waiting.push_back(take(&mut self.block));
             }
         }
     }
 
+    /// Runs the block that has its turn. Returns whether it has ended, rather than waits for others.
+    pub(crate) fn run_begun(&mut self) -> Result<bool, Site> {
+        let mut warps = take(&mut self.block.warps);
+        let mut barriers = take(&mut self.block.barriers);
+        let has_ended = self.run_block(&mut warps, &mut barriers)?;
+        (self.block.warps, self.block.barriers) = (warps, barriers);
+        self.ended += u64::from(has_ended);
+        Ok(has_ended)
+    }
+
     /// Begins a block.
-    fn begin(&mut self, index: [u32; 3]) -> Result<(), Site> {
+    pub(crate) fn begin(&mut self, index: [u32; 3]) -> Result<(), Site> {
         self.block.index = index;
         self.block.tensor_origin = None;
         self.block.waits = false;

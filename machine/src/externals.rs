@@ -63,6 +63,13 @@ impl External {
     }
 }
 
+impl External {
+    /// Whether it takes or gives back memory of the heap.
+    pub(crate) fn allocates(self) -> bool {
+        matches!(self.kind, ExternalKind::Malloc | ExternalKind::Free)
+    }
+}
+
 /// Executes a call of a function without a body in the lanes of a mask. Returns the lanes that end.
 pub fn call(
     warp: &mut Warp,
@@ -206,7 +213,7 @@ impl Caller<'_, '_, '_> {
 
     /// Reads bytes at a generic address.
     fn read(&mut self, address: u64, size: u32, lane: usize) -> Result<u64, Lack> {
-        let (memories, _) = crate::access::parts(self.warp, self.path, self.engine);
+        let (mut memories, _) = crate::access::parts(self.warp, self.path, self.engine);
         let found = memories.find(AddressSpace::Generic, address, size, lane);
         let (region, offset) = memories.at(found.map_err(|_| Lack::Outside)?);
         let place = offset..offset + size as usize;

@@ -19,6 +19,9 @@ const STEPS: u64 = 1 << 30;
 /// The default size of the heap of `malloc`.
 const HEAP: u64 = 8 << 20;
 
+/// The default number of warp instructions between two comparisons of threads.
+const BATCH: u64 = 1 << 20;
+
 /// The sizes of a launch, its limits and its checks.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -45,6 +48,11 @@ pub struct LaunchOptions {
     pub active: LaneMask,
     /// The only block to run, by its index; all blocks of the grid if it is `None`.
     pub only_block: Option<[u32; 3]>,
+    /// The number of threads that blocks run on; 0 for as many as there are cores. Results do not depend on it.
+    pub threads: usize,
+    /// The warp instructions that each thread executes before what it has written is compared with the others. Many,
+    /// because what is written is copied each time.
+    pub batch: u64,
     /// Tensor Memory at the start of every block. The warp's number in it is added to each warp's number in the block.
     /// If it is `None`, loads of Tensor Memory are skipped as unsupported.
     pub tensor: Option<WarpTensorMemory>,
@@ -65,6 +73,8 @@ impl LaunchOptions {
             checks_races: false,
             active: LaneMask::ALL,
             only_block: None,
+            threads: 0,
+            batch: BATCH,
             tensor: None,
         }
     }

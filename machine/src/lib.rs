@@ -16,6 +16,7 @@ mod externals;
 mod fault;
 mod fill;
 mod float;
+mod forks;
 pub mod lanes;
 mod launch;
 mod log;
@@ -32,6 +33,7 @@ mod registers;
 mod stack;
 pub mod tensor;
 mod tensor_load;
+mod threads;
 mod warp;
 
 pub use self::access::{AccessKind, LaneBytes};

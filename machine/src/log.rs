@@ -43,6 +43,26 @@ impl FaultLog {
         }
     }
 
+    /// Adds the faults of later blocks, apart from those that `keep` leaves out.
+    pub(crate) fn extend(&mut self, later: Self, mut keep: impl FnMut(&RawFault) -> bool) {
+        let mut left = later.totals;
+        for fault in later.recorded {
+            if let Some(total) = left.get_mut(&(fault.site, discriminant(&fault.kind))) {
+                total.count -= 1;
+            }
+            if keep(&fault) {
+                self.add(fault);
+            }
+        }
+        // Those that were not recorded there have 20 before them here, too.
+        for (key, FaultCount { count, .. }) in left {
+            self.count += count;
+            if let Some(total) = self.totals.get_mut(&key) {
+                total.count += count;
+            }
+        }
+    }
+
     /// The totals of each kind at each instruction, in the order of the first faults.
     pub(crate) fn totals(&self) -> Vec<FaultCount> {
         let mut totals: Vec<FaultCount> = self.totals.values().copied().collect();

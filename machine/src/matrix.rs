@@ -842,7 +842,7 @@ impl Transfer<'_, '_> {
         let used = slots.len() / of_matrix * count;
         let unused = needs & exec & !(u32::MAX >> (LANES - used.min(LANES)));
         for lane in lanes(unused) {
-            let (memories, _) = parts(self.warp, self.path, self.engine);
+            let (mut memories, _) = parts(self.warp, self.path, self.engine);
             let found = memories.find(self.access.space, addresses[lane], 16, lane);
             if let Err(missing) = found {
                 self.missing(addresses[lane], 16, missing, lane);

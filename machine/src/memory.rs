@@ -8,8 +8,12 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
-use std::ops::Range;
+use std::mem::take;
+use std::ops::{Deref, DerefMut, Range};
+use std::sync::Arc;
 
+use crate::forks::Notes;
+use crate::warp::lanes;
 use warpload::lane::LANES;
 use warpload::memory::{
     AddressMap, AddressSpace, GenericAddress, LoadMemory, Memory, Region, Space, Window,
@@ -125,10 +129,63 @@ pub enum AllocationSide {
     After,
 }
 
+/// Bytes that a memory has for itself, or shares with copies of it until one of them writes.
+#[derive(Clone, Debug)]
+pub(crate) enum Contents {
+    Own(Vec<u8>),
+    Shared(Arc<Vec<u8>>),
+}
+
+impl Contents {
+    /// Shares the bytes with the copies that are made from now on.
+    pub(crate) fn share(&mut self) {
+        if let Self::Own(bytes) = self {
+            *self = Self::Shared(Arc::new(take(bytes)));
+        }
+    }
+
+    /// The bytes to change. Copies them if they are shared.
+    #[inline(always)]
+    fn to_own(&mut self) -> &mut Vec<u8> {
+        if let Self::Shared(bytes) = self {
+            *self = Self::Own(Arc::unwrap_or_clone(take(bytes)));
+        }
+        match self {
+            Self::Own(bytes) => bytes,
+            Self::Shared(_) => unreachable!("they are its own"),
+        }
+    }
+}
+
+impl Default for Contents {
+    fn default() -> Self {
+        Self::Own(Vec::new())
+    }
+}
+
+impl Deref for Contents {
+    type Target = [u8];
+
+    #[inline(always)]
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Own(bytes) => bytes,
+            Self::Shared(bytes) => bytes,
+        }
+    }
+}
+
+impl DerefMut for Contents {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        self.to_own()
+    }
+}
+
 /// Bytes, with flags for unknown and unwritten ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bytes {
-    pub(crate) values: Vec<u8>,
+    pub(crate) values: Contents,
     /// [`UNKNOWN`] and [`UNWRITTEN`] for each byte; empty if no byte has a flag, which is the fast path.
     flags: Vec<u8>,
     /// The parts of shared memory that were accessed since [`Self::renew`], a bit for each of at most 64 pages.
@@ -139,12 +196,13 @@ pub(crate) struct Bytes {
 
 impl Bytes {
     pub(crate) fn new(values: Vec<u8>) -> Self {
-        Self { values, ..Self::default() }
+        Self { values: Contents::Own(values), ..Self::default() }
     }
 
     /// Creates zeros with the flag [`UNWRITTEN`].
     pub(crate) fn unwritten(bytes: usize) -> Self {
-        Self { values: vec![0; bytes], flags: vec![UNWRITTEN; bytes], ..Self::default() }
+        let values = Contents::Own(vec![0; bytes]);
+        Self { values, flags: vec![UNWRITTEN; bytes], ..Self::default() }
     }
 
     /// The number of bytes that a launch has left unknown, the offset of the first one, and the number of its origin;
@@ -214,8 +272,9 @@ impl Bytes {
 
     /// Extends the bytes by known ones from an offset on, which is not before the end.
     fn append(&mut self, offset: usize, bytes: &[u8]) {
-        self.values.resize(offset, 0);
-        self.values.extend_from_slice(bytes);
+        let values = self.values.to_own();
+        values.resize(offset, 0);
+        values.extend_from_slice(bytes);
         if !self.flags.is_empty() {
             self.flags.resize(self.values.len(), 0);
         }
@@ -239,7 +298,7 @@ impl Bytes {
     /// Replaces all bytes by zeros for another block. Returns the number of replaced bytes: only pages that were accessed
     /// are, because a block may declare far more shared memory than it uses.
     pub(crate) fn renew(&mut self, bytes: usize, is_unwritten: bool) -> usize {
-        let touched = std::mem::take(&mut self.touched);
+        let touched = take(&mut self.touched);
         if self.values.len() != bytes || is_unwritten && self.flags.len() != bytes {
             self.reset(bytes, is_unwritten);
             self.page = bytes.div_ceil(64).max(64).next_power_of_two().trailing_zeros();
@@ -285,8 +344,9 @@ impl Bytes {
 
     /// Replaces all bytes by zeros, and keeps the allocation.
     pub(crate) fn reset(&mut self, bytes: usize, is_unwritten: bool) {
-        self.values.clear();
-        self.values.resize(bytes, 0);
+        let values = self.values.to_own();
+        values.clear();
+        values.resize(bytes, 0);
         self.flags.clear();
         if is_unwritten {
             self.flags.resize(bytes, UNWRITTEN);
@@ -302,6 +362,10 @@ pub(crate) struct DeviceAllocation {
     /// Whether `free` has taken the bytes. The entry stays, without bytes, so that later accesses are known as such.
     is_freed: bool,
     pub(crate) protection: Protection,
+    /// Whether a block of the launch has written it, as far as copies for threads have noted that.
+    pub(crate) is_written: bool,
+    /// What the blocks of a copy for a thread do with it.
+    pub(crate) notes: Option<Box<Notes>>,
 }
 
 /// Whether a kernel can write an allocation.
@@ -324,10 +388,11 @@ struct Bank {
 impl DeviceAllocation {
     fn new(base: u64, bytes: Vec<u8>, purpose: AllocationUse) -> Self {
         let protection = Protection::Writable;
-        Self { base, bytes: Bytes::new(bytes), purpose, protection, is_freed: false }
+        let (bytes, is_freed, is_written, notes) = (Bytes::new(bytes), false, false, None);
+        Self { base, bytes, purpose, is_freed, protection, is_written, notes }
     }
 
-    fn end(&self) -> u64 {
+    pub(crate) fn end(&self) -> u64 {
         self.base + self.bytes.values.len() as u64
     }
 }
@@ -346,8 +411,10 @@ pub(crate) struct UnknownAllocation<'a> {
 pub struct DeviceMemory {
     map: AddressMap,
     banks: Vec<Bank>,
+    /// Whether it is a copy for a thread.
+    pub(crate) is_fork: bool,
     /// Sorted by base.
-    allocations: Vec<DeviceAllocation>,
+    pub(crate) allocations: Vec<DeviceAllocation>,
     /// The lowest address that the next placement tries.
     next: u64,
     total: u64,
@@ -440,6 +507,7 @@ impl Default for DeviceMemory {
         Self {
             map: AddressMap::default().of_64_bits(),
             banks: Vec::new(),
+            is_fork: false,
             allocations: Vec::new(),
             next: 0,
             total: 0,
@@ -456,6 +524,27 @@ impl DeviceMemory {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Notes a write, if it is a copy for a thread.
+    #[inline(always)]
+    fn note_write(&mut self, at: usize, start: usize, bytes: usize) {
+        let DeviceAllocation { notes: Some(notes), bytes: all, .. } = &mut self.allocations[at]
+        else {
+            return;
+        };
+        notes.writes.add(start, bytes, all.values.len());
+    }
+
+    /// Notes a read, if it is a copy for a thread.
+    #[inline(always)]
+    fn note_read(&mut self, at: usize, start: usize, bytes: usize) {
+        let known = &mut self.allocations[at];
+        let Some(notes) = &mut known.notes else { return };
+        notes.is_read = true;
+        if known.is_written {
+            notes.reads.add(start, bytes, known.bytes.values.len());
+        }
     }
 
     /// Returns the windows of generic addresses.
@@ -548,7 +637,7 @@ impl DeviceMemory {
         let at = self.allocations.binary_search_by_key(&base, |known| known.base);
         let Ok(at) = at else { return Vec::new() };
         self.banks.retain(|known| known.number != number);
-        let bytes = self.allocations.remove(at).bytes.values;
+        let bytes = take(self.allocations.remove(at).bytes.values.to_own());
         self.total -= bytes.len() as u64;
         bytes
     }
@@ -1127,9 +1216,60 @@ impl LoadMemory for Memories<'_> {
 }
 
 impl Memories<'_> {
-    /// Finds the location of a lane's access. `size` is a power of two.
+    /// Finds the location of a lane's load. `size` is a power of two.
     #[inline(always)]
     pub(crate) fn find(
+        &mut self,
+        space: AddressSpace,
+        address: u64,
+        size: u32,
+        lane: usize,
+    ) -> Result<Found, Missing> {
+        let found = self.place(space, address, size, lane)?;
+        if let Found::Global(at, place) = found {
+            self.global.note_read(at, place, size as usize);
+        }
+        Ok(found)
+    }
+
+    /// Notes the loads of all lanes of a mask, which are inside allocations.
+    #[inline(always)]
+    pub(crate) fn note_loads(
+        &mut self,
+        space: AddressSpace,
+        addresses: &[u64; LANES],
+        size: u32,
+        exec: u32,
+    ) {
+        if self.global.is_fork
+            && exec != 0
+            && matches!(space, AddressSpace::Global | AddressSpace::Generic)
+        {
+            self.note_each(space, addresses, size, exec);
+        }
+    }
+
+    fn note_each(&mut self, space: AddressSpace, addresses: &[u64; LANES], size: u32, exec: u32) {
+        // Mostly, the first lane shows that only the allocation must be known.
+        let first = exec.trailing_zeros() as usize & 31;
+        if let Ok(Found::Global(at, _)) = self.find(space, addresses[first], size, first)
+            && let Some(known) = self.global.allocations.get(at).filter(|of| !of.is_written)
+        {
+            let ends = warpload::simd::vectorized!(ends(addresses));
+            let range = known.base..=known.end() - u64::from(size);
+            if range.contains(&ends[0]) && range.contains(&ends[1]) {
+                return;
+            }
+        }
+        for lane in lanes(exec) {
+            // Notes it.
+            let _ = self.find(space, addresses[lane], size, lane);
+        }
+    }
+
+    /// Finds the location of a lane's access.
+    #[inline(always)]
+    fn place(
         &self,
         space: AddressSpace,
         address: u64,
@@ -1209,9 +1349,11 @@ impl Memories<'_> {
         size: u32,
         lane: usize,
     ) -> Result<Found, Missing> {
-        let found = self.find(space, address, size, lane)?;
-        if let Found::Shared(place) = found {
-            self.shared.touch(place, size as usize);
+        let found = self.place(space, address, size, lane)?;
+        match found {
+            Found::Shared(place) => self.shared.touch(place, size as usize),
+            Found::Global(at, place) => self.global.note_write(at, place, size as usize),
+            Found::Local(_) => {}
         }
         if self.is_writable(found) { Ok(found) } else { Err(Missing::ReadOnly) }
     }
@@ -1248,8 +1390,19 @@ impl Memories<'_> {
         }
         let (wrong, ends, is_run) =
             warpload::simd::vectorized!(place_all(offsets, addresses, base, last, size));
-        if let Found::Shared(_) = found {
-            self.shared.touch(ends[0] as usize, (ends[1] - ends[0]) as usize + size as usize);
+        match found {
+            Found::Shared(_) => {
+                self.shared.touch(ends[0] as usize, (ends[1] - ends[0]) as usize + size as usize);
+            }
+            Found::Global(at, _) if self.global.is_fork && is_run && exec == u32::MAX => {
+                self.global.note_write(at, ends[0] as usize, LANES * size as usize);
+            }
+            Found::Global(at, _) if self.global.is_fork => {
+                for lane in lanes(exec & !wrong) {
+                    self.global.note_write(at, offsets[lane] as usize, size as usize);
+                }
+            }
+            _ => {}
         }
         (wrong & exec == 0).then_some((found, is_run && exec == u32::MAX))
     }
@@ -1290,6 +1443,16 @@ impl Memories<'_> {
             Found::Local(offset) => (&mut self.local.bytes, offset),
         }
     }
+}
+
+/// The lowest and the highest address.
+#[inline(always)]
+fn ends(addresses: &[u64; LANES]) -> [u64; 2] {
+    let mut ends = [addresses[0]; 2];
+    for address in addresses {
+        ends = [ends[0].min(*address), ends[1].max(*address)];
+    }
+    ends
 }
 
 /// Computes the offset of each lane from `base`. The result is a mask of lanes beyond `last`, or misaligned, the least and

@@ -55,6 +55,19 @@ pub struct LaunchCounts {
     pub atomics: u64,
 }
 
+impl LaunchCounts {
+    /// Adds the counts of other blocks.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.blocks += other.blocks;
+        self.warps += other.warps;
+        self.warp_instructions += other.warp_instructions;
+        self.thread_instructions += other.thread_instructions;
+        self.loads += other.loads;
+        self.stores += other.stores;
+        self.atomics += other.atomics;
+    }
+}
+
 /// `4 blocks, 1 warp: 641 warp instructions, among them 192 loads, 32 stores and 0 atomic operations`.
 impl fmt::Display for LaunchCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -207,6 +220,19 @@ pub trait MemoryObserver {
     fn needs_values(&self) -> bool {
         true
     }
+
+    /// Makes an observer for each of `count` threads, in the order of their blocks; [`Self::unite`] ends them. `None` if
+    /// this one must observe all accesses itself, so that the launch needs a single thread.
+    fn divide(&mut self, count: usize) -> Option<Vec<Box<dyn MemoryObserver + Send + '_>>> {
+        let _ = count;
+        None
+    }
+
+    /// Takes over what the observers of the last [`Self::divide`] have observed, in order; or forgets it, because the
+    /// blocks run again.
+    fn unite(&mut self, is_kept: bool) {
+        let _ = is_kept;
+    }
 }
 
 /// Two observers of a launch. The second is optional, so that a counter needs no trace beside it.
@@ -227,6 +253,14 @@ impl<A: MemoryObserver, B: MemoryObserver> MemoryObserver for (A, Option<B>) {
 
     fn needs_values(&self) -> bool {
         self.0.needs_values() || self.1.as_ref().is_some_and(B::needs_values)
+    }
+
+    fn divide(&mut self, count: usize) -> Option<Vec<Box<dyn MemoryObserver + Send + '_>>> {
+        if self.1.is_some() { None } else { self.0.divide(count) }
+    }
+
+    fn unite(&mut self, is_kept: bool) {
+        self.0.unite(is_kept);
     }
 }
 

@@ -1,11 +1,10 @@
-//! [`PtxKernel`]: a kernel of a module. It runs on copies of the arrays, which are written back at the end of the
-//! launch.
+//! [`PtxKernel`]: a kernel of a module. It runs on copies of the arrays in the module's memory. They are written back
+//! and freed at the end of the launch.
 
 use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -13,15 +12,15 @@ use pyo3::types::PyBytes;
 use warpload::text::{visible, visible_lines};
 use warpload_ptx::Module;
 use warpload_ptx::launch::{
-    self, AllocationUse, DeviceMemory, Kernel, KernelError, KernelLaunch, KernelResult,
-    LaunchTrace, LaunchWatch,
+    self, AllocationUse, Kernel, KernelError, KernelLaunch, KernelResult, LaunchTrace, LaunchWatch,
 };
 use warpload_ptx::module::{Array, Declaration, StatementId};
 use warpload_replay::{LaunchCounter, Summary};
 use warpload_trace::{BinaryTrace, import_source};
 
 use crate::error::{ErrorKind, Failure, error};
-use crate::literals::{Globals, KernelFaultKind, PtxModule};
+use crate::literals::{Globals, KernelFaultKind, KernelSource, PtxModule};
+use crate::module::{KernelModule, Loaded, SharedModule, Turn, Variable};
 use crate::notebook::escaped_lines;
 use crate::ptx::Text;
 use crate::record::record;
@@ -29,15 +28,12 @@ use crate::replay::Replay;
 use crate::trace::{OpenTrace, Trace};
 use crate::waiting::{Shared, wait};
 
-/// A kernel, with the text of its module. `warpload.ptx.Kernel` converts arguments for it.
+/// A kernel of a module. `warpload.ptx.Kernel` converts arguments for it.
 #[pyclass(frozen, subclass, module = "warpload._native")]
 pub(crate) struct PtxKernel {
-    text: Arc<Text>,
+    module: Py<KernelModule>,
     name: String,
     parameters: Vec<KernelParameter>,
-    variables: Vec<KernelParameter>,
-    /// Whether the module was checked, and breaks no rule.
-    is_legal: AtomicBool,
 }
 
 record! {
@@ -55,7 +51,7 @@ KernelParameter in "warpload.ptx" {
 }
 
 impl KernelParameter {
-    fn new(module: &Module<'_>, declared: &Declaration, bytes: u64) -> Self {
+    pub(crate) fn new(module: &Module<'_>, declared: &Declaration, bytes: u64) -> Self {
         let vector = match declared.vector {
             1 => String::new(),
             count => format!(".v{count}"),
@@ -341,23 +337,19 @@ struct Buffer {
 
 /// The results of a launch.
 struct Ended {
+    /// Holds the buffers and the variables until they are read.
+    turn: Turn,
     result: KernelResult,
     faults: Vec<KernelFault>,
-    variables: Vec<Variable>,
-    memory: DeviceMemory,
-    /// The address of each buffer.
-    bases: Vec<u64>,
     summary: Summary,
     trace: Option<BinaryTrace>,
 }
 
-/// A variable of the module after a launch: the name, the bytes, and the reason why some are unknown.
-type Variable = (String, Vec<u8>, Option<String>);
-
 /// The options of a launch, except for the launch itself.
 struct Asked {
     variables: Vec<(String, Vec<u8>)>,
-    checks: bool,
+    /// Whether a module that breaks a rule is refused.
+    check: bool,
     /// Whether the accesses are traced.
     trace: bool,
 }
@@ -366,25 +358,26 @@ struct Asked {
 impl PtxKernel {
     #[new]
     #[pyo3(signature = (module, name = None))]
-    fn new(py: Python<'_>, module: PtxModule<'_>, name: Option<&str>) -> PyResult<Self> {
-        let text = Text::new(&module.0)?;
-        let found = py.detach(|| {
-            text.module(|module, _| {
-                let kernel = Kernel::chosen(module, name).map_err(|error| text.refused(&error))?;
-                let declared = module.declarations().get(kernel.function().parameters.clone());
-                let sized = declared.unwrap_or_default().iter().zip(kernel.parameter_bytes());
-                let parameters =
-                    sized.map(|(declared, bytes)| KernelParameter::new(module, declared, bytes));
-                let variables = kernel.variables().map(|(id, declared)| {
-                    KernelParameter::new(module, declared, kernel.variable_bytes(id))
-                });
-                let name = module.text(kernel.function().name).to_owned();
-                Ok((name, parameters.collect(), variables.collect()))
-            })
-        });
-        let (name, parameters, variables) = found.map_err(|failure| failure.raise(py))?;
-        let is_legal = AtomicBool::new(false);
-        Ok(Self { text: Arc::new(text), name, parameters, variables, is_legal })
+    fn new(py: Python<'_>, module: KernelSource<'_>, name: Option<&str>) -> PyResult<Self> {
+        let module = match module.0.cast::<KernelModule>() {
+            Ok(module) => module.clone().unbind(),
+            Err(_) => Py::new(py, KernelModule::new(py, PtxModule(module.0))?)?,
+        };
+        let shared = &module.get().0;
+        let read = shared.module();
+        let kernel = Kernel::chosen(read, name);
+        let kernel = kernel.map_err(|error| shared.text().refused(&error).raise(py))?;
+        let declared = read.declarations().get(kernel.function().parameters.clone());
+        let sized = declared.unwrap_or_default().iter().zip(kernel.parameter_bytes());
+        let parameters = sized.map(|(declared, bytes)| KernelParameter::new(read, declared, bytes));
+        let (parameters, name) = (parameters.collect(), kernel.name().to_owned());
+        Ok(Self { module, name, parameters })
+    }
+
+    /// The module. All of its kernels share its variables.
+    #[getter]
+    fn module(&self, py: Python<'_>) -> Py<KernelModule> {
+        self.module.clone_ref(py)
     }
 
     /// The kernel's name.
@@ -396,7 +389,7 @@ impl PtxKernel {
     /// The file of the module, `<text>` if it was given as text.
     #[getter]
     fn file(&self) -> &str {
-        &self.text.name
+        self.module.get().file()
     }
 
     /// The parameters in order, each with its name, type and size in bytes.
@@ -408,7 +401,7 @@ impl PtxKernel {
     /// The `.global` and `.const` variables of the module, each with its name, type and size in bytes.
     #[getter]
     fn globals(&self) -> Vec<KernelParameter> {
-        self.variables.clone()
+        self.module.get().globals()
     }
 
     /// Launches the kernel. An argument is the bytes of a parameter, or a writeable array of bytes.
@@ -448,39 +441,55 @@ impl PtxKernel {
         let buffers = buffers_of(&given, &mut values)?;
         let places = Arc::new(values);
         let shared = Arc::new(Shared::default());
-        let (text, name) = (Arc::clone(&self.text), self.name.clone());
+        let (module, name) = (Arc::clone(&self.module.get().0), self.name.clone());
         let arguments = Arc::clone(&places);
         let mut watch = LaunchWatch::new();
         watch.interrupt = Arc::clone(&shared.interrupt);
-        let checks = check && !self.is_legal.load(Ordering::Relaxed);
-        let asked = Asked { variables, checks, trace };
-        let work = move || run(&text, &name, launch, asked, &arguments, buffers, &watch);
+        let asked = Asked { variables, check, trace };
+        let work = move || run(module, &name, launch, asked, &arguments, buffers, &watch);
         let ended = wait(py, &shared, None, work)?;
-        let ended = ended.map_err(|failure| failure.raise(py))?;
-        self.is_legal.fetch_or(checks, Ordering::Relaxed);
-        let Ended { result, faults, variables, memory, bases, summary, trace } = ended;
+        let Ended { turn, result, faults, summary, trace } =
+            ended.map_err(|failure| failure.raise(py))?;
         let mut unknown = Vec::new();
-        for (argument, array) in given {
-            let Some(Argument::Pointer { buffer, offset }) = places.get(argument) else { continue };
-            let base = bases.get(*buffer).copied().unwrap_or_default();
-            let part = *offset..*offset + array.len();
-            if let Some((bytes, first)) = memory.unknown_in(base, part) {
-                let of_buffer = result.unknown.iter().find(|unknown| unknown.base == base);
-                let cause = of_buffer.map_or(String::new(), |unknown| unknown.cause.to_string());
-                let name = self.parameters.get(argument).map(|parameter| parameter.name.clone());
-                let name = name.unwrap_or_default();
-                unknown.push(UnknownBytes { argument: Some(argument), name, bytes, first, cause });
-                if !dump_unknown {
+        let shared = &self.module.get().0;
+        let variables = turn.with(|_, Loaded { memory, buffers, .. }| {
+            for (argument, array) in given {
+                let Some(Argument::Pointer { buffer, offset }) = places.get(argument) else {
                     continue;
+                };
+                let base = buffers.get(*buffer).copied().unwrap_or_default();
+                let part = *offset..*offset + array.len();
+                if let Some((bytes, first)) = memory.unknown_in(base, part) {
+                    let found = result.unknown.iter().find(|unknown| unknown.base == base);
+                    let cause = found.map_or(String::new(), |unknown| unknown.cause.to_string());
+                    let parameter = self.parameters.get(argument);
+                    let name = parameter.map(|parameter| parameter.name.clone());
+                    let (name, argument) = (name.unwrap_or_default(), Some(argument));
+                    unknown.push(UnknownBytes { argument, name, bytes, first, cause });
+                    if !dump_unknown {
+                        continue;
+                    }
+                }
+                let mut array = array.try_readwrite()?;
+                let array = array.as_slice_mut()?;
+                let bytes = memory.bytes(base).and_then(|bytes| bytes.get(*offset..));
+                if let Some(bytes) = bytes.and_then(|bytes| bytes.get(..array.len())) {
+                    array.copy_from_slice(bytes);
                 }
             }
-            let mut array = array.try_readwrite()?;
-            let array = array.as_slice_mut()?;
-            let bytes = memory.bytes(base).and_then(|bytes| bytes.get(*offset..));
-            if let Some(bytes) = bytes.and_then(|bytes| bytes.get(..array.len())) {
-                array.copy_from_slice(bytes);
-            }
-        }
+            let read = |Variable { base, about, .. }: &Variable| {
+                let bytes = memory.bytes(*base).unwrap_or_default();
+                let cause = memory.unknown_in(*base, 0..bytes.len()).map(|_| {
+                    let found = result.unknown.iter().find(|unknown| unknown.base == *base);
+                    found.map_or("its initial value has no value here".to_owned(), |unknown| {
+                        unknown.cause.to_string()
+                    })
+                });
+                (about.name.clone(), PyBytes::new(py, bytes), cause)
+            };
+            Ok::<Vec<_>, PyErr>(shared.variables.iter().map(read).collect())
+        })?;
+        drop(turn);
         unknown.extend(result.unknown.iter().filter_map(|unknown| {
             let AllocationUse::Variable(name) = &unknown.purpose else { return None };
             let name = name.clone();
@@ -488,11 +497,7 @@ impl PtxKernel {
             let cause = unknown.cause.to_string();
             Some(UnknownBytes { argument: None, name, bytes, first, cause })
         }));
-        let trace = trace.map(|trace| Trace::of(trace, self.text.name.clone().into()));
-        let variables: Vec<_> = variables
-            .iter()
-            .map(|(name, bytes, cause)| (name, PyBytes::new(py, bytes), cause))
-            .collect();
+        let trace = trace.map(|trace| Trace::of(trace, self.file().into()));
         let (verdict, report) = report(&result, &faults, &unknown, only_block);
         let skipped = result.skipped.into_iter().map(|skipped| SkippedInstruction {
             line: skipped.line,
@@ -511,7 +516,7 @@ impl PtxKernel {
             verdict,
             report,
             only_block: only_block.map(Into::into),
-            replay: Py::new(py, Replay::of_launch(py, summary, &self.text.name)?)?,
+            replay: Py::new(py, Replay::of_launch(summary, self.file()))?,
             trace: trace.map(|trace| OpenTrace::new(py, trace)).transpose()?,
         })
     }
@@ -519,7 +524,7 @@ impl PtxKernel {
 
 impl Text {
     /// Describes why a kernel cannot be launched, or did not end.
-    fn refused(&self, error: &KernelError) -> Failure {
+    pub(crate) fn refused(&self, error: &KernelError) -> Failure {
         let mut message = format!("{}: {error}", self.name);
         let (kind, position) = match error {
             KernelError::Steps { line, result, .. } => {
@@ -582,7 +587,7 @@ fn buffers_of(
 
 /// Launches the kernel on its buffers, until `watch` ends it.
 fn run(
-    text: &Text,
+    shared: Arc<SharedModule>,
     name: &str,
     mut launch: KernelLaunch,
     asked: Asked,
@@ -590,18 +595,20 @@ fn run(
     buffers: Vec<Buffer>,
     watch: &LaunchWatch,
 ) -> Result<Ended, Failure> {
-    text.module(|module, lines| {
+    if asked.check {
+        shared.check()?;
+    }
+    let turn = Turn::wait(Arc::clone(&shared), &watch.interrupt)?;
+    let text = shared.text();
+    let ended = turn.with(|module, loaded| {
         let refused = |error: KernelError| text.refused(&error);
         let kernel = Kernel::named(module, name).map_err(refused)?;
-        if asked.checks {
-            text.check(module, lines)?;
-        }
         for (name, bytes) in asked.variables {
-            launch.variables.push((kernel.variable(&name).map_err(refused)?, bytes));
+            launch.variables.push((shared.variable(&kernel, &name).map_err(refused)?, bytes));
         }
-        let mut memory = DeviceMemory::new();
-        let mut bases = vec![0; buffers.len()];
-        let mut buffers: Vec<_> = buffers.into_iter().zip(&mut bases).collect();
+        let Loaded { module: loaded, memory, buffers: bases } = loaded;
+        bases.resize(buffers.len(), 0);
+        let mut buffers: Vec<_> = buffers.into_iter().zip(&mut *bases).collect();
         // Allocated in the order of the arguments rather than of their addresses in this process, so that every launch
         // has the same device addresses.
         buffers.sort_by_key(|(buffer, _)| buffer.argument);
@@ -625,7 +632,7 @@ fn run(
         };
         let trace = asked.trace.then(begin).transpose().map_err(failed)?;
         let mut observer = (LaunchCounter::new(&kernel, &launch), trace);
-        let ran = kernel.run_watched(&launch, &mut memory, Some(&mut observer), Some(watch));
+        let ran = loaded.launch(&kernel, &launch, memory, Some(&mut observer), Some(watch));
         let result = ran.map_err(refused)?;
         let (counter, trace) = observer;
         let summary = counter.summary(&result);
@@ -634,42 +641,11 @@ fn run(
         let trace = trace.map_err(|error| Failure::of(&error, ErrorKind::System))?;
         let written = |statement: StatementId| {
             let found = module.statements().get(statement.index());
-            found.map_or(String::new(), |found| module.statement(found.span, lines).text)
+            found.map_or(String::new(), |found| module.statement(found.span, module.lines()).text)
         };
-        let faults = &result.faults;
-        Ok(Ended {
-            faults: faults
-                .iter()
-                .map(|one| KernelFault::new(one, written(one.statement)))
-                .collect(),
-            variables: variables(&kernel, &memory, &result.unknown),
-            result,
-            memory,
-            bases,
-            summary,
-            trace,
-        })
-    })
-}
-
-/// The variables of the module after a launch.
-fn variables(
-    kernel: &Kernel<'_>,
-    memory: &DeviceMemory,
-    unknown: &[launch::UnknownBytes<launch::UnknownCause>],
-) -> Vec<Variable> {
-    let module = kernel.module();
-    let names = kernel.variables().map(|(_, declared)| module.text(declared.name).to_owned());
-    let read = names.filter_map(|name| {
-        let base = memory.variable(&name)?;
-        let bytes = memory.bytes(base)?;
-        let cause = memory.unknown_in(base, 0..bytes.len()).map(|_| {
-            let found = unknown.iter().find(|unknown| unknown.base == base);
-            found.map_or("its initial value has no value here".to_owned(), |unknown| {
-                unknown.cause.to_string()
-            })
-        });
-        Some((name, bytes.to_vec(), cause))
+        let faults = result.faults.iter().map(|one| KernelFault::new(one, written(one.statement)));
+        Ok((faults.collect(), result, summary, trace))
     });
-    read.collect()
+    let (faults, result, summary, trace) = ended?;
+    Ok(Ended { turn, result, faults, summary, trace })
 }

@@ -1,4 +1,8 @@
 //! `warpload._native`: the native part of the Python package `warpload`.
+#![allow(
+    clippy::result_large_err,
+    reason = "each becomes an exception, which costs more than the copies"
+)]
 
 mod arrays;
 mod borrowed;
@@ -12,6 +16,7 @@ mod literals;
 mod loads;
 mod machine;
 mod memory;
+mod module;
 mod notebook;
 mod objects;
 mod open;
@@ -51,6 +56,8 @@ mod _native {
     use crate::machine::{Machine, execute};
     #[pymodule_export]
     use crate::memory::Memory;
+    #[pymodule_export]
+    use crate::module::KernelModule;
     #[pymodule_export]
     use crate::outcome::{LaneFault, Outcome, WarpFault};
     #[pymodule_export]

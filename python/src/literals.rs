@@ -126,6 +126,19 @@ macro_rules! classes {
                 Ok(self.0.bind(py).clone())
             }
         }
+
+        impl<'py> IntoPyObject<'py> for $name {
+            type Target = PyAny;
+            type Output = Bound<'py, PyAny>;
+            type Error = Infallible;
+
+            #[cfg(feature = "stubs")]
+            const OUTPUT_TYPE: PyStaticExpr = <&$name>::OUTPUT_TYPE;
+
+            fn into_pyobject(self, py: Python<'py>) -> Result<Self::Output, Infallible> {
+                (&self).into_pyobject(py)
+            }
+        }
     )+};
 }
 
@@ -148,6 +161,8 @@ impl<'py> IntoPyObject<'py> for Dictionary<'py> {
 classes! {
     /// The variables of a module after a launch.
     Globals = "warpload._kernel" "Globals";
+    /// A kernel of a module.
+    Kernel = "warpload._kernel" "Kernel";
     /// The counts of a replay.
     Summary = "warpload._summary" "summary";
 }
@@ -167,6 +182,8 @@ objects! {
     WordArray;
     /// A module of PTX: a path, or its text.
     PtxModule;
+    /// A module of PTX that is already read, or a path, or its text.
+    KernelSource;
     /// The JSON of a summary, as bytes or as a text.
     SummaryJson;
     /// Replays to merge.

@@ -82,19 +82,12 @@ impl Text {
         Ok(Self { source: source.map_err(named)?, name: name.clone() })
     }
 
-    /// Parses the module and calls a function with it.
-    pub(crate) fn module<T>(
-        &self,
-        function: impl FnOnce(&Module<'_>, &LineIndex) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        let lines = LineIndex::new(&self.source);
-        match read(&self.source) {
-            Ok(module) => function(&module, &lines),
-            Err(error) => {
-                let title = error.kind.to_string();
-                Err(self.failure(&lines, ErrorKind::Syntax, &title, error.span))
-            }
-        }
+    /// Reads the module.
+    pub(crate) fn read(&self) -> Result<Module<'_>, Failure> {
+        read(&self.source).map_err(|error| {
+            let lines = LineIndex::new(&self.source);
+            self.failure(&lines, ErrorKind::Syntax, &error.kind.to_string(), error.span)
+        })
     }
 
     /// Describes an error at a place of the module.
@@ -111,11 +104,12 @@ impl Text {
     }
 
     /// Refuses a module that breaks a rule, as `ptx check` does.
-    pub(crate) fn check(&self, module: &Module<'_>, lines: &LineIndex) -> Result<(), Failure> {
+    pub(crate) fn check(&self, module: &Module<'_>) -> Result<(), Failure> {
         let verdicts = check_as(module, Unit::Program);
         let mut broken = verdicts.flat_map(|verdict| verdict.violations.into_iter());
         let Some(violation) = broken.next() else { return Ok(()) };
-        let failure = self.failure(lines, ErrorKind::Illegal, &violation.message, violation.span);
+        let (lines, message) = (module.lines(), &violation.message);
+        let failure = self.failure(lines, ErrorKind::Illegal, message, violation.span);
         let rule = Some(violation.rule.name().to_owned());
         let place = failure.position.map_or(String::new(), |(line, _)| format!("line {line}: "));
         let message = format!("{}: {place}{}", self.name, failure.message);
@@ -257,40 +251,40 @@ pub(crate) fn check_ptx(
     let text = Text::new(&module.0)?;
     let unit = if compile_only { Unit::Part } else { Unit::Program };
     let checked = py.detach(|| {
-        text.module(|module, lines| {
-            let (mut accept, mut results, mut drawings) = (true, Vec::new(), Vec::new());
-            for verdict in check_as(module, unit) {
-                accept &= verdict.is_legal();
-                if drawings.len() < MAX_DRAWN {
-                    drawings.extend(text.drawings(lines, &verdict));
-                }
-                if verdict.is_declaration() {
-                    continue;
-                }
-                let place = module.statement(verdict.span, lines);
-                let violations = verdict.violations.iter().map(|violation| {
-                    let at = lines.position(violation.span.start);
-                    Violation {
-                        rule: violation.rule.name().to_owned(),
-                        error: violation.message.clone(),
-                        line: at.line,
-                        column: at.column,
-                        help: violation.help.clone(),
-                    }
-                });
-                results.push(CheckedLoad {
-                    text: place.text,
-                    line: place.line,
-                    column: place.column,
-                    accept: verdict.is_legal(),
-                    violations: violations.collect(),
-                });
+        let module = &text.read()?;
+        let lines = module.lines();
+        let (mut accept, mut results, mut drawings) = (true, Vec::new(), Vec::new());
+        for verdict in check_as(module, unit) {
+            accept &= verdict.is_legal();
+            if drawings.len() < MAX_DRAWN {
+                drawings.extend(text.drawings(lines, &verdict));
             }
-            let drawing = drawings.join("\n");
-            Ok(Check { file: text.name.clone(), results, accept, drawing })
-        })
+            if verdict.is_declaration() {
+                continue;
+            }
+            let place = module.statement(verdict.span, lines);
+            let violations = verdict.violations.iter().map(|violation| {
+                let at = lines.position(violation.span.start);
+                Violation {
+                    rule: violation.rule.name().to_owned(),
+                    error: violation.message.clone(),
+                    line: at.line,
+                    column: at.column,
+                    help: violation.help.clone(),
+                }
+            });
+            results.push(CheckedLoad {
+                text: place.text,
+                line: place.line,
+                column: place.column,
+                accept: verdict.is_legal(),
+                violations: violations.collect(),
+            });
+        }
+        let drawing = drawings.join("\n");
+        Ok(Check { file: text.name.clone(), results, accept, drawing })
     });
-    checked.map_err(|failure| failure.raise(py))
+    checked.map_err(|failure: Failure| failure.raise(py))
 }
 
 /// The most errors of a module to draw.
@@ -324,25 +318,24 @@ pickled LoweredLoad in "warpload.ptx" {
 pub(crate) fn lower_ptx(py: Python<'_>, module: PtxModule<'_>) -> PyResult<Vec<LoweredLoad>> {
     let text = Text::new(&module.0)?;
     let lowered = py.detach(|| {
-        text.module(|module, lines| {
-            let loads = lower_statements(module).filter_map(|statement| {
-                let result = statement.result()?;
-                let place = module.statement(statement.verdict.span, lines);
-                let instructions = result.as_ref().map_or(&[][..], |load| &load.instructions);
-                let sass =
-                    instructions.iter().map(|load| Instruction { load: *load, sm: Sm::SPA5 });
-                Some(LoweredLoad {
-                    text: place.text,
-                    line: place.line,
-                    column: place.column,
-                    sass: sass.collect(),
-                    error: result.err(),
-                })
-            });
-            Ok(loads.collect())
-        })
+        let module = &text.read()?;
+        let lines = module.lines();
+        let loads = lower_statements(module).filter_map(|statement| {
+            let result = statement.result()?;
+            let place = module.statement(statement.verdict.span, lines);
+            let instructions = result.as_ref().map_or(&[][..], |load| &load.instructions);
+            let sass = instructions.iter().map(|load| Instruction { load: *load, sm: Sm::SPA5 });
+            Some(LoweredLoad {
+                text: place.text,
+                line: place.line,
+                column: place.column,
+                sass: sass.collect(),
+                error: result.err(),
+            })
+        });
+        Ok(loads.collect())
     });
-    lowered.map_err(|failure| failure.raise(py))
+    lowered.map_err(|failure: Failure| failure.raise(py))
 }
 
 record! {
@@ -453,28 +446,28 @@ pub(crate) fn run_ptx(
         |image| open_image(&image, Holding::Read).map_err(|failure| failure.raise(py)),
     )?;
     let ran = py.detach(|| {
-        text.module(|module, lines| {
-            let mut run = launch.prepare(module, machine).map_err(|error| {
-                if let LaunchError::Placement(error) = &error
-                    && let Some(span) = error.span()
-                {
-                    return text.failure(lines, ErrorKind::Illegal, &error.to_string(), span);
-                }
-                let failure = Failure::of(&error, ErrorKind::Argument);
-                let message = format!("{}: {}", text.name, failure.message);
-                Failure { message, file: Some(text.name.clone()), ..failure }
-            })?;
-            let mut results = Vec::new();
-            let each = run.each(|step| {
-                results.extend(LoadReport::new(module, lines, step).map(RanLoad::of));
-                Ok::<_, std::convert::Infallible>(())
-            });
-            match each {
-                Ok(()) => Ok(results),
+        let module = &text.read()?;
+        let lines = module.lines();
+        let mut run = launch.prepare(module, machine).map_err(|error| {
+            if let LaunchError::Placement(error) = &error
+                && let Some(span) = error.span()
+            {
+                return text.failure(lines, ErrorKind::Illegal, &error.to_string(), span);
             }
-        })
+            let failure = Failure::of(&error, ErrorKind::Argument);
+            let message = format!("{}: {}", text.name, failure.message);
+            Failure { message, file: Some(text.name.clone()), ..failure }
+        })?;
+        let mut results = Vec::new();
+        let each = run.each(|step| {
+            results.extend(LoadReport::new(module, lines, step).map(RanLoad::of));
+            Ok::<_, std::convert::Infallible>(())
+        });
+        match each {
+            Ok(()) => Ok(results),
+        }
     });
-    ran.map_err(|failure| failure.raise(py))
+    ran.map_err(|failure: Failure| failure.raise(py))
 }
 
 impl RanLoad {

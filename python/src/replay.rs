@@ -38,7 +38,8 @@ pub(crate) struct Replay {
     json: OnceLock<Vec<u8>>,
     /// The summary as an object of Python, made on first use.
     counts: PyOnceLock<PySummary>,
-    rows: Table,
+    /// Made on first use for a launch, which may be shorter than this takes.
+    rows: PyOnceLock<Table>,
     messages: Vec<String>,
     /// The name of the trace and of its data, for the page.
     about: [String; 2],
@@ -104,18 +105,24 @@ impl Replay {
     pub(crate) fn new(py: Python<'_>, found: Found) -> PyResult<Self> {
         let Found { summary, rows, messages, about } = found;
         let rows = Table::of_batch(py, rows)?;
-        let (json, counts) = (OnceLock::new(), PyOnceLock::new());
-        Ok(Self { summary, json, counts, rows, messages, about })
+        let replay = Self { messages, ..Self::of(summary, about) };
+        replay.rows.get_or_init(py, || rows);
+        Ok(replay)
     }
 
-    fn of(py: Python<'_>, summary: Summary, about: [String; 2]) -> PyResult<Self> {
-        let rows = warpload_arrow::rows(&summary, None);
-        Self::new(py, Found { summary, rows, messages: Vec::new(), about })
+    fn of(summary: Summary, about: [String; 2]) -> Self {
+        let (json, counts, rows) = (OnceLock::new(), PyOnceLock::new(), PyOnceLock::new());
+        Self { summary, json, counts, rows, messages: Vec::new(), about }
     }
 
     /// The counts of a kernel's launch. `name` is its module's.
-    pub(crate) fn of_launch(py: Python<'_>, summary: Summary, name: &str) -> PyResult<Self> {
-        Self::of(py, summary, [name.to_owned(), "the arguments of the launch".to_owned()])
+    pub(crate) fn of_launch(summary: Summary, name: &str) -> Self {
+        Self::of(summary, [name.to_owned(), "the arguments of the launch".to_owned()])
+    }
+
+    fn table(&self, py: Python<'_>) -> PyResult<&Table> {
+        let rows = || Table::of_batch(py, warpload_arrow::rows(&self.summary, None));
+        self.rows.get_or_try_init(py, rows)
     }
 
     fn bytes(&self, py: Python<'_>) -> PyResult<&[u8]> {
@@ -140,7 +147,7 @@ impl Replay {
             SummaryError::Json(failed) => error(py, ErrorKind::Input, failed),
             other => error(py, ErrorKind::Input, other),
         })?;
-        let replay = Self::of(py, summary, ["Replay".to_owned(), String::new()])?;
+        let replay = Self::of(summary, ["Replay".to_owned(), String::new()]);
         Ok(Self { json: json.into(), ..replay })
     }
 
@@ -182,8 +189,8 @@ impl Replay {
     /// The counts of each instruction of each launch as a table: `polars.DataFrame(replay.rows)`. A row is a load,
     /// store, atomic, reduction, or one side of a copy.
     #[getter]
-    fn rows(&self) -> Table {
-        self.rows.clone()
+    fn rows(&self, py: Python<'_>) -> PyResult<Table> {
+        self.table(py).cloned()
     }
 
     /// Notes for the user.
@@ -226,7 +233,7 @@ impl Replay {
     }
 
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        let (headline, rows) = (escaped(&self.__repr__()), self.rows._repr_html_(py)?);
+        let (headline, rows) = (escaped(&self.__repr__()), self.table(py)?._repr_html_(py)?);
         Ok(format!("<p><code>{headline}</code></p>{rows}"))
     }
 }
@@ -304,7 +311,7 @@ pub(crate) fn merge(py: Python<'_>, replays: Replays<'_>) -> PyResult<Replay> {
     if let Some(nothing) = merged.nothing_selected() {
         return Err(Failure::of(&nothing, ErrorKind::Selection).raise(py));
     }
-    Replay::of(py, merged, ["Replay".to_owned(), String::new()])
+    Ok(Replay::of(merged, ["Replay".to_owned(), String::new()]))
 }
 
 /// Compares two replays, instruction by instruction.

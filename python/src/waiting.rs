@@ -11,7 +11,7 @@ use pyo3::types::PyCFunction;
 use warpload_suite::program::end_programs;
 
 /// The longest time until a signal or progress is handled.
-const PERIOD: Duration = Duration::from_millis(50);
+pub(crate) const PERIOD: Duration = Duration::from_millis(50);
 
 /// The state that the work and its observers share.
 #[derive(Default)]

@@ -126,11 +126,11 @@ def test_variables_are_set_and_read_and_kept() -> None:
     assert first.globals["factors"].view(np.uint32).tolist() == [5, 6, 3]
     assert first.globals["scale"].view(np.float32).tolist() == [0.5]
     assert sorted(first.globals) == ["factors", "lost", "result", "scale"] and len(first.globals) == 4
-    # Kept: the result grows from launch to launch.
-    second = kernel(1, 1, arguments, globals=first.globals)
+    # Kept: the result grows from launch to launch, in another module, too.
+    second = Kernel(KNOWN)(1, 1, arguments, globals=first.globals)
     third = kernel(1, 1, arguments, globals={**second.globals, "factors": bytes(12)})
     assert known[0] == 12 and third.globals["result"].view(np.uint32).tolist() == [12, 0]
-    assert kernel(1, 1, arguments).ok and known[0] == 2
+    assert Kernel(KNOWN)(1, 1, arguments).ok and known[0] == 2
     assert isinstance(first.globals, Globals) and "factors: 12 bytes" in repr(first.globals)
 
 

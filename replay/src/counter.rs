@@ -4,15 +4,16 @@
 use rustc_hash::FxHashMap;
 
 use crate::access::Access;
-use crate::costs::{AccessCost, Offsets, SharedRules, SpaceCosts};
-use crate::counters::{AccessCounts, FirstFault, GlobalCounts, SpaceCounts};
+use crate::costs::{AccessCost, BANKS, BankWords, Offsets, SharedRules, SpaceCosts};
+use crate::counters::{AccessCounts, Counter, FirstFault, GlobalCounts, SpaceCounts};
 use crate::footprint::LineCollector;
 use crate::launch_counts::{AccessKey, LaunchCounts};
 use crate::summary::Hex;
 use crate::traffic::{TouchSink, Traffic};
-use warpload::lane::LaneMask;
+use warpload::lane::{LANES, LaneMask};
 use warpload::load::{LaneAddresses, LaneFaultKind, LoadOp, Loaded};
-use warpload::memory::{AddressMap, AddressSpace, Space};
+use warpload::memory::{AddressMap, AddressSpace, Space, WarpAddresses, Width};
+use warpload::simd::vectorized;
 use warpload_trace::binary::{MemoryRecord, TraceBlock};
 use warpload_trace::{MemoryOperation, OperationKind};
 
@@ -127,16 +128,123 @@ pub(crate) fn accessing(operation: &MemoryOperation, executing: LaneMask) -> Lan
 /// The counts of the accesses of a launch.
 #[derive(Debug, Default)]
 pub(crate) struct AccessCounter {
-    rows: FxHashMap<AccessKey, AccessCounts>,
+    rows: FxHashMap<AccessKey, CountedRow>,
     /// The lines that accesses touch. One collector serves block after block, because a loop touches the same lines in
     /// many.
     lines: LineCollector,
 }
 
+/// The counts of an instruction, and its last access of shared memory.
+#[derive(Debug, Default)]
+struct CountedRow {
+    counts: AccessCounts,
+    pattern: Option<Box<SharedPattern>>,
+    /// The accesses with another pattern than the one before.
+    changes: u32,
+}
+
+/// The changes after which the pattern of an instruction is no longer compared, because it hardly ever repeats.
+const MAX_CHANGES: u32 = 1 << 10;
+
+/// An access of shared memory with its cost. Another one by the same lanes has the same cost if all of its words are as
+/// many banks further, because the banks then serve as many words in another order. An instruction in a loop mostly repeats
+/// its pattern.
+#[derive(Debug)]
+struct SharedPattern {
+    lanes: LaneMask,
+    width: Width,
+    rules: SharedRules,
+    /// The distance of each lane's address from the first lane's, which is a multiple of the access size.
+    distances: WarpAddresses,
+    /// The bank of the first lane's address.
+    bank: usize,
+    cost: AccessCost,
+    bank_words: BankWords,
+}
+
+impl SharedPattern {
+    /// The costs of an access: those of this pattern, if it has it, or else computed and remembered.
+    #[inline]
+    fn costs(
+        known: &mut Option<Box<Self>>,
+        changes: &mut u32,
+        one: &Executed<'_>,
+        lanes: LaneMask,
+    ) -> SpaceCosts {
+        if *changes > MAX_CHANGES {
+            return one.space_costs(lanes);
+        }
+        let Some(first) = lanes.first() else { return SpaceCosts::default() };
+        let base = one.lanes.addresses.of(first);
+        let bank = (base / 4) as usize % BANKS;
+        if let Some(known) = known
+            && (known.lanes, known.width, known.rules) == (lanes, one.op.width, one.rules)
+            && base.is_multiple_of(one.op.width.bytes().max(4).into())
+        {
+            let is_same = match (&one.lanes.addresses, &known.distances) {
+                (WarpAddresses::Each(addresses), WarpAddresses::Each(distances)) => {
+                    let others = vectorized!(other_places(addresses, distances, base));
+                    others & lanes.bits() == 0
+                }
+                (
+                    WarpAddresses::Stride { stride, .. },
+                    WarpAddresses::Stride { stride: known, .. },
+                ) => stride == known,
+                _ => false,
+            };
+            if is_same {
+                let mut bank_words = known.bank_words;
+                bank_words.rotate_right((bank + BANKS - known.bank) % BANKS);
+                return SpaceCosts {
+                    shared: Some(known.cost),
+                    bank_words,
+                    ..SpaceCosts::default()
+                };
+            }
+        }
+        let costs = one.space_costs(lanes);
+        let is_aligned = base.is_multiple_of(one.op.width.bytes().max(4).into());
+        if let (Some(cost), true) = (costs.shared, is_aligned) {
+            let new = Self {
+                lanes,
+                width: one.op.width,
+                rules: one.rules,
+                distances: match one.lanes.addresses {
+                    WarpAddresses::Stride { stride, .. } => {
+                        WarpAddresses::Stride { base: 0, stride }
+                    }
+                    WarpAddresses::Each(all) => {
+                        WarpAddresses::Each(all.map(|address| address.wrapping_sub(base)))
+                    }
+                },
+                bank,
+                cost,
+                bank_words: costs.bank_words,
+            };
+            *changes += 1;
+            match known {
+                Some(known) => **known = new,
+                None => *known = Some(Box::new(new)),
+            }
+        }
+        costs
+    }
+}
+
+/// A mask of the lanes that are elsewhere than at a distance from `base`.
+#[inline(always)]
+fn other_places(addresses: &[u64; LANES], distances: &[u64; LANES], base: u64) -> u32 {
+    let mut bits = [0; LANES];
+    for lane in 0..LANES {
+        bits[lane] = u32::from(addresses[lane].wrapping_sub(base) != distances[lane]) << lane;
+    }
+    bits.iter().fold(0, |all, bit| all | bit)
+}
+
 impl AccessCounter {
     /// The counts of an instruction.
     pub(crate) fn row(&mut self, key: AccessKey) -> &mut AccessCounts {
-        self.rows.entry(key).or_default()
+        &mut self.rows.entry(key).or_default().counts
     }
 
     /// Counts an access. Returns the lanes that access memory within bounds, and the counts of its instruction.
@@ -144,9 +252,12 @@ impl AccessCounter {
     pub(crate) fn count(&mut self, one: &Executed<'_>) -> (LaneMask, &mut AccessCounts) {
         let Executed { key, operation, lanes, loaded, has_addresses, .. } = *one;
         let served = one.served();
-        let costs = one.space_costs(served);
         let traffic = one.traffic(&mut self.lines);
-        let row = self.rows.entry(key).or_default();
+        let CountedRow { counts: row, pattern, changes } = self.rows.entry(key).or_default();
+        let costs = match one.op.space {
+            AddressSpace::Shared => SharedPattern::costs(pattern, changes, one, served),
+            _ => one.space_costs(served),
+        };
         let executing = u64::from(lanes.executing.count());
         row.accesses += 1;
         row.lanes += executing;
@@ -183,9 +294,19 @@ impl AccessCounter {
         (served, row)
     }
 
+    /// Adds the counts of other blocks of the same launch, with other numbers of operations.
+    pub(crate) fn add(&mut self, mut other: Self, number: impl Fn(u16) -> Option<u16>) {
+        for (key, row) in other.rows {
+            // An operation without a number is not counted.
+            let Some(operation) = number(key.operation) else { continue };
+            self.row(AccessKey { operation, ..key }).add(&row.counts);
+        }
+        self.lines.add_all(&mut other.lines);
+    }
+
     /// Moves the rows and the footprint to the counts of their launch.
     pub(crate) fn finish(&mut self, counts: &mut LaunchCounts) {
-        let mut rows: Vec<_> = self.rows.drain().collect();
+        let mut rows: Vec<_> = self.rows.drain().map(|(key, row)| (key, row.counts)).collect();
         rows.sort_unstable_by_key(|(key, _)| *key);
         let footprint = self.lines.take();
         counts.add(LaunchCounts { rows, footprint, ..LaunchCounts::default() });

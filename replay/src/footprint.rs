@@ -151,6 +151,11 @@ impl LineCollector {
         });
     }
 
+    /// Takes over the lines of another collector.
+    pub(super) fn add_all(&mut self, other: &mut Self) {
+        self.collected.add(other.take());
+    }
+
     /// Returns the collected lines and resets the collector.
     pub(super) fn take(&mut self) -> Footprint {
         let recent = self.recent.iter().filter(|of| of.lines != 0);

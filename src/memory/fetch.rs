@@ -223,6 +223,29 @@ pub(super) fn gather(
     gather_strided(bytes, last as u64, 0, access, offset, executing, rows)
 }
 
+/// [`gather`] of a word for each lane, at addresses rounded down. The bytes begin at `base`, a multiple of 4.
+#[inline(always)]
+pub(super) fn gather_words(
+    bytes: &[u8],
+    base: u64,
+    addresses: &[u64; LANES],
+    executing: LaneMask,
+    row: &mut LaneValues,
+) -> bool {
+    let words = bytes.as_chunks::<4>().0;
+    let Some(last) = words.len().checked_sub(1) else { return false };
+    let (mut gathered, mut beyond) = ([0; LANES], [0; LANES]);
+    for lane in 0..LANES {
+        let place = addresses[lane].wrapping_sub(base) / 4;
+        beyond[lane] = u32::from(place > last as u64) << lane;
+        // Every lane is inside, because vectors also read for lanes that do not execute.
+        gathered[lane] = u32::from_le_bytes(words[(place as usize).min(last)]);
+    }
+    let beyond = beyond.iter().fold(0, |all, lane| all | lane);
+    set_row(row, executing, |lane| gathered[lane]);
+    beyond & executing.bits() == 0
+}
+
 /// [`gather`] for lanes with their own bytes, all of lane 0's first. The first `size` of each lane's count.
 #[inline]
 pub(super) fn gather_of_each_lane(

@@ -7,7 +7,7 @@ use super::fetch::{self, LaneAccess, Width, Words};
 use super::fill::Fill;
 use super::windows::{GenericAddress, Place, Space};
 use crate::lane::{LANES, LaneMask, LaneValues};
-use crate::simd::prefetch;
+use crate::simd::{prefetch, vectorized};
 
 /// The byte addresses of 32 lanes. In almost all loads of real programs, neighbouring lanes are a constant distance
 /// apart. A stride then answers questions about the whole warp without going through a list.
@@ -303,6 +303,15 @@ impl<'m> Region<'m> {
                 self.gather_from(access, address, executing, rows)
             }
             WarpAddresses::Each(list) => {
+                // The usual case, in which words are whole, so that the compiler vectorizes it.
+                if let (Content::Bytes, Width::Bytes4, [row, ..]) =
+                    (self.content, access.width, &mut *rows)
+                    && self.base.is_multiple_of(4)
+                {
+                    return vectorized!(fetch::gather_words(
+                        self.bytes, self.base, list, executing, row
+                    ));
+                }
                 self.gather_from(access, |lane| list[lane], executing, rows)
             }
         }

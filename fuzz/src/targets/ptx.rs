@@ -1,6 +1,6 @@
 use warpload::machine::Machine;
 use warpload::memory::{AddressMap, MemoryBuilder};
-use warpload_ptx::launch::{AllocationUse, DeviceMemory, Kernel, KernelLaunch};
+use warpload_ptx::launch::{AllocationUse, DeviceMemory, Kernel, KernelLaunch, LoadedModule};
 use warpload_ptx::run::{Launch, WarpTensorMemory};
 use warpload_ptx::tensor::TensorMemory;
 use warpload_ptx::{check, lower, read, read_load};
@@ -57,9 +57,10 @@ pub(super) fn ptx_does_not_panic(input: &[u8]) {
 pub(super) fn kernels_are_bounded(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     let Ok(module) = read(text) else { return };
-    for function in module.functions() {
-        let Ok(kernel) = Kernel::named(&module, module.text(function.name)) else { continue };
-        let mut memory = DeviceMemory::new();
+    let mut memory = DeviceMemory::new();
+    let Ok(mut loaded) = LoadedModule::new(&module, &mut memory) else { return };
+    for kernel in Kernel::all(&module) {
+        let mut buffers = Vec::new();
         let mut launch = KernelLaunch::new([2, 1, 1], [40, 1, 1]);
         launch.options.steps = 2000;
         launch.options.checks_races = true;
@@ -70,13 +71,18 @@ pub(super) fn kernels_are_bounded(input: &[u8]) {
             }
             let address = memory.allocate(vec![1; 256], AllocationUse::Argument(number));
             let Ok(address) = address else { return };
+            buffers.push(address);
             let mut value = address.to_le_bytes().to_vec();
             value.resize(bytes as usize, 0);
             launch = launch.parameter(&value);
         }
-        if let Ok(result) = kernel.run(&launch, &mut memory, None) {
-            assert!(result.counts.warp_instructions <= launch.options.steps);
-            assert!(result.faults.len() as u64 <= result.fault_count);
+        // The second launch has the code and the variables of the first one.
+        for _ in 0..2 {
+            if let Ok(result) = loaded.launch(&kernel, &launch, &mut memory, None, None) {
+                assert!(result.counts.warp_instructions <= launch.options.steps);
+                assert!(result.faults.len() as u64 <= result.fault_count);
+            }
         }
+        buffers.into_iter().for_each(|address| memory.release(address));
     }
 }

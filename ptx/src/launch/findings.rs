@@ -7,7 +7,6 @@ use super::report::{FaultTotal, KernelFault, KernelResult, SkippedInstruction, U
 use super::written::{Place, Shown, shortened};
 use crate::meaning::Register;
 use crate::module::StatementId;
-use crate::syntax::LineIndex;
 use warpload_machine::code::Slot;
 use warpload_machine::{
     AllocationUse, FaultCount, LaunchEnd, LaunchOutcome, MachineFault, Origin, Site,
@@ -21,10 +20,9 @@ impl Kernel<'_> {
         registers: &[HashMap<Slot, Register>],
         launch: &KernelLaunch,
     ) -> KernelResult {
-        let lines = LineIndex::new(self.module.source());
         let skipped = outcome.skipped.iter().map(|(site, count)| {
             let statement = StatementId(site.0);
-            let (line, text) = self.written(statement, &lines);
+            let (line, text) = self.written(statement);
             let text = shortened(&text).into_owned();
             SkippedInstruction { statement, line, text, count: *count }
         });
@@ -62,14 +60,14 @@ impl Kernel<'_> {
             has_ended: matches!(outcome.end, LaunchEnd::Done | LaunchEnd::Trapped),
             checks_races: launch.options.checks_races,
             checks_uninitialized: launch.options.checks_uninitialized,
-            partial_barrier: barrier.map(|site| self.written(StatementId(site.0), &lines).0),
+            partial_barrier: barrier.map(|site| self.written(StatementId(site.0)).0),
         }
     }
 
     /// The line and the text of a statement.
-    pub(super) fn written(&self, statement: StatementId, lines: &LineIndex) -> (u32, String) {
+    pub(super) fn written(&self, statement: StatementId) -> (u32, String) {
         let found = self.module.statements().get(statement.index());
-        let text = found.map(|found| self.module.statement(found.span, lines));
+        let text = found.map(|found| self.module.statement(found.span, self.module.lines()));
         text.map_or((0, String::new()), |text| (text.line, text.text))
     }
 

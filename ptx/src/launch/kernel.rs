@@ -9,7 +9,7 @@ use crate::module::{
     ScopeId, variable_bytes,
 };
 use crate::run::{LaunchValueError, elements};
-use crate::syntax::{LineIndex, Span, StateSpace};
+use crate::syntax::{Span, StateSpace};
 use warpload::lane::LANES;
 use warpload_machine::{
     AllocationError, DeviceMemory, LaunchOptions, LaunchWatch, MAX_ALIGNMENT, MemoryObserver,
@@ -246,21 +246,27 @@ fn of_blocks(begun: u64, all: u64) -> String {
 }
 
 impl<'m> Kernel<'m> {
+    /// Returns the kernels of a module, in the order of the text: its entry functions with a body.
+    pub fn all(module: &'m Module<'m>) -> impl Iterator<Item = Self> + Clone {
+        (0..module.functions().len() as u32).filter_map(|id| Self::of(module, FunctionId(id)))
+    }
+
+    fn of(module: &'m Module<'m>, id: FunctionId) -> Option<Self> {
+        let function = module.functions().get(id.index())?;
+        let is_kernel = function.kind == FunctionKind::Entry && function.body.is_some();
+        is_kernel.then_some(Self { module, id, function })
+    }
+
     /// Returns the kernel with this name.
     ///
     /// # Errors
     /// Returns [`KernelError::NoKernel`] if the module has no entry function with this name and a body.
     pub fn named(module: &'m Module<'m>, name: &str) -> Result<Self, KernelError> {
-        let is_kernel =
-            |function: &Function| function.kind == FunctionKind::Entry && function.body.is_some();
-        let id = module.function_id_of(name);
-        let found = id.and_then(|id| Some((id, module.functions().get(id.index())?)));
-        if let Some((id, function)) = found.filter(|(_, function)| is_kernel(function)) {
-            return Ok(Self { module, id, function });
-        }
-        let kernels = module.functions().iter().filter(|function| is_kernel(function));
-        let kernels = kernels.map(|function| module.text(function.name).to_owned()).collect();
-        Err(KernelError::NoKernel { name: name.to_owned(), kernels })
+        let found = module.function_id_of(name).and_then(|id| Self::of(module, id));
+        found.ok_or_else(|| KernelError::NoKernel {
+            name: name.to_owned(),
+            kernels: Self::all(module).map(|kernel| kernel.name().to_owned()).collect(),
+        })
     }
 
     /// Returns the kernel with this name, or the module's only kernel if there is no name.
@@ -268,17 +274,12 @@ impl<'m> Kernel<'m> {
     /// # Errors
     /// Returns [`KernelError`] if there is no such kernel, or several without a name to choose one.
     pub fn chosen(module: &'m Module<'m>, name: Option<&str>) -> Result<Self, KernelError> {
-        let is_kernel =
-            |function: &&Function| function.kind == FunctionKind::Entry && function.body.is_some();
-        let mut kernels = module.functions().iter().filter(is_kernel);
-        let names = || kernels.clone().map(|kernel| module.text(kernel.name).to_owned()).collect();
+        let mut kernels = Self::all(module);
+        let names = || kernels.clone().map(|kernel| kernel.name().to_owned()).collect();
         match (name, kernels.clone().count()) {
             (Some(name), _) => Self::named(module, name),
             (None, 2..) => Err(KernelError::SeveralKernels { kernels: names() }),
-            (None, _) => {
-                let name = kernels.next().map_or("", |kernel| module.text(kernel.name));
-                Self::named(module, name)
-            }
+            (None, _) => Self::named(module, kernels.next().map_or("", |kernel| kernel.name())),
         }
     }
 
@@ -292,7 +293,7 @@ impl<'m> Kernel<'m> {
         let declared = found.and_then(|place| self.module.declaration(DeclarationId(place as u32)));
         let declared = declared.ok_or_else(|| LaunchValueError::NoVariable {
             name: format!("parameter {number}"),
-            function: self.module.text(self.function.name).to_owned(),
+            function: self.name().to_owned(),
         })?;
         elements(text, declared)
     }
@@ -332,7 +333,7 @@ impl<'m> Kernel<'m> {
 
     /// Returns the variables of the module that are in memory during a launch and that a host program can name.
     pub fn variables(&self) -> impl Iterator<Item = (DeclarationId, &'m Declaration)> {
-        shared_variables(self.module).filter(|(_, declared)| is_named_by_host(declared))
+        named_variables(self.module)
     }
 
     /// Returns the size of a variable in bytes; 0 if the module has no such declaration.
@@ -360,9 +361,15 @@ impl<'m> Kernel<'m> {
         let declared = self.module.declaration(id);
         let declared = declared.ok_or_else(|| LaunchValueError::NoVariable {
             name: format!("number {}", id.index()),
-            function: self.module.text(self.function.name).to_owned(),
+            function: self.name().to_owned(),
         })?;
         elements(text, declared)
+    }
+
+    /// Returns the kernel's name.
+    #[must_use]
+    pub fn name(&self) -> &'m str {
+        self.module.text(self.function.name)
     }
 
     /// Returns the module.
@@ -485,7 +492,7 @@ impl<'m> Kernel<'m> {
     fn check_bounds(&self, launch: &KernelLaunch) -> Result<(), KernelError> {
         let LaunchBounds { required_block, max_block, required_cluster, explicit_cluster, .. } =
             self.function.bounds;
-        let line = |place: Span| LineIndex::new(self.module.source()).position(place.start).line;
+        let line = |place: Span| self.module.lines().position(place.start).line;
         let cluster = |place: Span| {
             let text = self.module.text(place).split_whitespace().collect::<Vec<_>>().join(" ");
             KernelError::Cluster { line: line(place), text }
@@ -514,6 +521,13 @@ impl<'m> Kernel<'m> {
             _ => Ok(()),
         }
     }
+}
+
+/// The variables of a module that a host program can name.
+pub(super) fn named_variables<'m>(
+    module: &'m Module<'_>,
+) -> impl Iterator<Item = (DeclarationId, &'m Declaration)> {
+    shared_variables(module).filter(|(_, declared)| is_named_by_host(declared))
 }
 
 /// Whether a host program can name a variable: it is in global or constant memory, and belongs to the whole module.

@@ -6,15 +6,15 @@ use super::compile::{
     Compilation, Surroundings, Windows, compile, function_address, named_by_initial_values,
     shared_by, shared_variables,
 };
-use super::kernel::{Kernel, KernelError, KernelLaunch, is_named_by_host};
+use super::kernel::{Kernel, KernelError, KernelLaunch, is_named_by_host, named_variables};
 use super::report::KernelResult;
 use super::written::shortened;
 use crate::meaning::{CONST_BANK, CONSTANTS, PARAMETER_BANK, PARAMETERS};
 use crate::module::{
-    Array, DeclarationId, FunctionId, Linkage, Module, StatementId, VariableLayout, initial_bytes,
-    variable_bytes,
+    Array, Declaration, DeclarationId, FunctionId, Linkage, Module, StatementId, VariableLayout,
+    initial_bytes, variable_bytes,
 };
-use crate::syntax::{LineIndex, StateSpace};
+use crate::syntax::StateSpace;
 use warpload::memory::{AddressSpace, Space};
 use warpload_machine::{
     AllocationUse, DeviceMemory, LaunchEnd, LaunchWatch, MAX_ALIGNMENT, MemoryObserver, Protection,
@@ -23,6 +23,13 @@ use warpload_machine::{
 
 /// The most shared memory of a block, in bytes. More than any GPU has.
 pub(super) const MAX_SHARED: u64 = 1 << 20;
+
+/// The address of the parameters of the kernel that is compiled first. They are below all other memory that the machine
+/// places, so that buffers of later launches have the addresses that those of the first one had.
+const FIRST_PARAMETERS: u64 = 0x4000_0000;
+
+/// The distance to the parameters of the next kernel. Twice as much as PTX permits.
+const PARAMETER_ROOM: u64 = 1 << 16;
 
 /// The bank of parameters while another kernel runs.
 const NO_BANK: u8 = u8::MAX;
@@ -207,6 +214,11 @@ impl<'m> LoadedModule<'m> {
         Ok(first)
     }
 
+    /// Returns the variables in memory that a host program can name, in the order of the text.
+    pub fn variables(&self) -> impl Iterator<Item = (DeclarationId, &'m Declaration)> {
+        named_variables(self.module)
+    }
+
     /// Gives all `.global` and `.const` variables their initial values again.
     pub fn reset(&self, memory: &mut DeviceMemory) {
         for (id, base, bytes) in &self.placed {
@@ -265,17 +277,19 @@ impl<'m> LoadedModule<'m> {
         watch: Option<&LaunchWatch>,
     ) -> Result<KernelResult, KernelError> {
         kernel.check(launch)?;
-        // Values of registers are a part of the code.
-        let is_shared = launch.registers.is_empty();
-        let known = self.kernels.remove(&kernel.id).filter(|_| is_shared);
-        let loaded = match known {
+        if !launch.registers.is_empty() {
+            // The values are a part of the code, so it is of no use to other launches.
+            let loaded = self.compiled(kernel, launch, memory)?;
+            let result = self.run(kernel, &loaded, launch, memory, observer, watch);
+            memory.release(loaded.parameters);
+            return result;
+        }
+        let loaded = match self.kernels.remove(&kernel.id) {
             Some(loaded) => loaded,
             None => self.compiled(kernel, launch, memory)?,
         };
         let result = self.run(kernel, &loaded, launch, memory, observer, watch);
-        if is_shared {
-            self.kernels.insert(kernel.id, loaded);
-        }
+        self.kernels.insert(kernel.id, loaded);
         result
     }
 
@@ -294,14 +308,21 @@ impl<'m> LoadedModule<'m> {
         let in_bank = |(id, offset)| (id, (PARAMETERS, offset));
         variables.extend(offsets.into_iter().map(in_bank));
         let size = bytes.len() as u64;
-        let parameters = memory.allocate(bytes, AllocationUse::Parameters)?;
+        let parameters = FIRST_PARAMETERS + PARAMETER_ROOM * self.kernels.len() as u64;
+        let purpose = AllocationUse::Parameters;
+        let parameters = match memory.allocate_at(parameters, bytes.clone(), purpose.clone()) {
+            Ok(()) => parameters,
+            // An image of the caller's is there, or another module.
+            Err(_) => memory.allocate(bytes, purpose)?,
+        };
         memory.protect(parameters, Protection::Bank(NO_BANK));
         let windows = Windows { parameters: parameters..parameters + size, ..self.windows.clone() };
         let overrides = launch.registers.iter().cloned().collect();
         let around = Surroundings { variables, windows, overrides, is_of_loads: false };
         let mut compilation = compile(module, kernel.id, &around);
         if let Some(statement) = compilation.of_cluster {
-            let (line, text) = kernel.written(statement, &LineIndex::new(module.source()));
+            memory.release(parameters);
+            let (line, text) = kernel.written(statement);
             return Err(KernelError::Cluster { line, text });
         }
         let code = &mut compilation.code;
@@ -341,8 +362,7 @@ impl<'m> LoadedModule<'m> {
             LaunchEnd::Steps { last, is_jump } => (last, is_jump),
             LaunchEnd::Done | LaunchEnd::Trapped => return Ok(result),
         };
-        let lines = LineIndex::new(self.module.source());
-        let (line, text) = kernel.written(StatementId(last.0), &lines);
+        let (line, text) = kernel.written(StatementId(last.0));
         let (steps, blocks) = (options.steps, options.block_count());
         let text = shortened(&text).into_owned();
         Err(KernelError::Steps { steps, blocks, line, text, is_jump, result: Box::new(result) })

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::kernel::{Kernel, KernelLaunch};
 use super::written::{Place, Written, shortened};
-use crate::module::{Module, StatementId};
+use crate::module::{Module, NameMap, StatementId};
 use crate::syntax::StateSpace;
 use warpload::lane::LANES;
 use warpload::memory::{AddressMap, AddressSpace};
@@ -22,7 +22,7 @@ use warpload_trace::{
 pub fn traced_kernel(kernel: &Kernel<'_>, launch: &KernelLaunch) -> TraceKernel {
     let map = AddressMap::default();
     TraceKernel {
-        name: shortened(kernel.module().text(kernel.function().name)).into(),
+        name: shortened(kernel.name()).into(),
         grid: launch.options.grid,
         block: launch.options.block,
         shared_base: Some(map.shared().base),
@@ -39,8 +39,8 @@ pub fn traced_kernel(kernel: &Kernel<'_>, launch: &KernelLaunch) -> TraceKernel 
 #[derive(Debug)]
 pub struct AccessStatements<'m> {
     module: &'m Module<'m>,
-    /// Indexed by statement; `None` for statements that were not executed yet.
-    known: Vec<Option<AccessStatement>>,
+    /// A map rather than a list of all statements, because a launch executes few of a large module.
+    known: NameMap<StatementId, AccessStatement>,
     without_number: u64,
 }
 
@@ -76,8 +76,26 @@ impl<'m> AccessStatements<'m> {
     /// No statement of a kernel's module yet.
     #[must_use]
     pub fn new(kernel: &Kernel<'m>) -> Self {
-        let module = kernel.module();
-        Self { module, known: vec![None; module.statements().len()], without_number: 0 }
+        Self { module: kernel.module(), known: NameMap::default(), without_number: 0 }
+    }
+
+    /// No statement of the same module yet.
+    #[must_use]
+    pub fn empty(&self) -> Self {
+        Self { module: self.module, known: NameMap::default(), without_number: 0 }
+    }
+
+    /// Adds the statements of blocks that ran beside these ones, whose operations have other numbers.
+    pub fn extend(&mut self, later: Self, number: impl Fn(u16) -> Option<u16>) {
+        self.without_number += later.without_number;
+        for (id, known) in later.known {
+            let operation = known.operation.and_then(&number);
+            self.known.entry(id).or_insert_with(|| {
+                let is_left_out = known.operation.is_some() && operation.is_none();
+                self.without_number += u64::from(is_left_out);
+                AccessStatement { operation, ..known }
+            });
+        }
     }
 
     /// Returns the instruction of an access. At the first access, `number` gives its operation a number.
@@ -87,9 +105,9 @@ impl<'m> AccessStatements<'m> {
         access: &MemoryAccess<'_>,
         number: impl FnOnce(&MemoryOperation) -> Option<u16>,
     ) -> AccessStatement {
-        match self.known.get(access.site.0 as usize) {
-            Some(Some(known)) => *known,
-            _ => self.add(access, number),
+        match self.known.get(&StatementId(access.site.0)) {
+            Some(known) => *known,
+            None => self.add(access, number),
         }
     }
 
@@ -100,7 +118,8 @@ impl<'m> AccessStatements<'m> {
         number: impl FnOnce(&MemoryOperation) -> Option<u16>,
     ) -> AccessStatement {
         let mut added = AccessStatement { pc: 0, operation: None, registers: 1, is_signed: false };
-        if let Some(instruction) = self.module.instruction(StatementId(access.site.0)) {
+        let id = StatementId(access.site.0);
+        if let Some(instruction) = self.module.instruction(id) {
             let mut opcode = self.module.text(instruction.opcode_span).to_owned();
             for qualifier in instruction.qualifiers() {
                 opcode += self.module.text(qualifier.span);
@@ -119,9 +138,7 @@ impl<'m> AccessStatements<'m> {
                 self.without_number += u64::from(added.operation.is_none());
             }
         }
-        if let Some(place) = self.known.get_mut(access.site.0 as usize) {
-            *place = Some(added);
-        }
+        self.known.insert(id, added);
         added
     }
 
@@ -141,22 +158,23 @@ impl<'m> AccessStatements<'m> {
     pub fn lines(&self) -> impl Iterator<Item = AccessLine> {
         let written = Written::new(self.module);
         let mut files: HashMap<u32, Option<Arc<str>>> = HashMap::new();
-        self.known.iter().enumerate().filter_map(move |(index, known)| {
-            let AccessStatement { pc, operation: Some(_), .. } = (*known)? else { return None };
-            let id = StatementId(index as u32);
+        let numbered = self.known.iter().filter(|(_, known)| known.operation.is_some());
+        let mut numbered: Vec<_> = numbered.map(|(id, known)| (*id, known.pc)).collect();
+        numbered.sort_unstable();
+        numbered.into_iter().map(move |(id, pc)| {
             let location = self.module.location(id);
             let file = location.and_then(|location| {
                 let file = files.entry(location.file);
                 file.or_insert_with(|| written.file(location)).clone()
             });
             let Place { line, column } = written.place(id);
-            Some(AccessLine {
+            AccessLine {
                 pc,
                 place: PtxPlace { line, column },
                 text: written.text(id),
                 source_file: file,
                 source_line: location.map(|location| location.line),
-            })
+            }
         })
     }
 }

@@ -1,13 +1,14 @@
 //! [`Written`]: how statements are shown in reports: their places, texts and sources.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::meaning::Register;
-use crate::module::{DeclarationId, Function, Module, SourceLocation, StatementId, StatementKind};
-use crate::syntax::{LineIndex, Position};
+use crate::module::{
+    DeclarationId, Function, Module, SourceLocation, Statement, StatementId, StatementKind,
+};
+use crate::syntax::Position;
 use warpload_machine::code::Slot;
 
 /// The most bytes of a name or a text in a report. Names in a module can have megabytes, and a launch can report
@@ -24,12 +25,9 @@ pub(super) fn shortened(text: &str) -> Cow<'_, str> {
 }
 
 /// The statements of a module as reports show them.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Written<'m> {
     module: &'m Module<'m>,
-    lines: LineIndex,
-    /// The lines in which several instructions begin. Found when a place is asked for, which most launches do not.
-    crowded: OnceCell<HashSet<u32>>,
 }
 
 /// The place of a statement.
@@ -43,45 +41,39 @@ pub(super) struct Place {
 
 impl<'m> Written<'m> {
     pub(super) fn new(module: &'m Module<'m>) -> Self {
-        Self { module, lines: LineIndex::new(module.source()), crowded: OnceCell::new() }
+        Self { module }
     }
 
-    fn crowded(&self) -> HashSet<u32> {
-        let (mut crowded, mut last) = (HashSet::new(), 0);
-        for statement in self.module.statements() {
-            if matches!(statement.kind, StatementKind::Instruction(_)) {
-                let line = self.lines.position(statement.span.start).line;
-                if line == last {
-                    crowded.insert(line);
-                }
-                last = line;
-            }
-        }
-        crowded
+    /// Whether another instruction begins in a statement's line.
+    fn has_neighbour(self, id: StatementId, line: u32) -> bool {
+        let lines = self.module.lines();
+        let is_in_line = |other: &&Statement| lines.position(other.span.start).line == line;
+        let is_instruction =
+            |other: &Statement| matches!(other.kind, StatementKind::Instruction(_));
+        let (before, after) = self.module.statements().split_at(id.index());
+        before.iter().rev().take_while(is_in_line).any(is_instruction)
+            || after.iter().skip(1).take_while(is_in_line).any(is_instruction)
     }
 
     /// The place of a statement; line 0 for one of another module.
-    pub(super) fn place(&self, id: StatementId) -> Place {
+    pub(super) fn place(self, id: StatementId) -> Place {
         let Some(statement) = self.module.statements().get(id.index()) else {
             return Place::default();
         };
-        let Position { line, column } = self.lines.position(statement.span.start);
-        Place {
-            line,
-            column: self.crowded.get_or_init(|| self.crowded()).contains(&line).then_some(column),
-        }
+        let Position { line, column } = self.module.lines().position(statement.span.start);
+        Place { line, column: self.has_neighbour(id, line).then_some(column) }
     }
 
     /// The text of a statement.
-    pub(super) fn text(&self, id: StatementId) -> String {
+    pub(super) fn text(self, id: StatementId) -> String {
         let found = self.module.statements().get(id.index());
         let Some(statement) = found else { return String::new() };
-        let text = self.module.statement(statement.span, &self.lines).text;
+        let text = self.module.statement(statement.span, self.module.lines()).text;
         shortened(&text).into_owned()
     }
 
     /// The name of a source file.
-    pub(super) fn file(&self, location: SourceLocation) -> Option<Arc<str>> {
+    pub(super) fn file(self, location: SourceLocation) -> Option<Arc<str>> {
         self.module.file_name(location.file).map(|name| Arc::from(&*shortened(&name)))
     }
 }
@@ -92,6 +84,8 @@ pub(super) struct Shown<'m> {
     written: Written<'m>,
     /// The registers of each function by their first row.
     named: &'m [HashMap<Slot, Register>],
+    /// Remembered, because all statements of a line are visited for the place of one.
+    places: HashMap<StatementId, Place>,
     texts: HashMap<StatementId, Arc<str>>,
     registers: HashMap<(usize, Slot), Arc<str>>,
     /// By the first byte of the name.
@@ -105,6 +99,7 @@ impl<'m> Shown<'m> {
         Self {
             written: Written::new(module),
             named,
+            places: HashMap::new(),
             texts: HashMap::new(),
             registers: HashMap::new(),
             functions: HashMap::new(),
@@ -113,8 +108,9 @@ impl<'m> Shown<'m> {
         }
     }
 
-    pub(super) fn place(&self, id: StatementId) -> Place {
-        self.written.place(id)
+    pub(super) fn place(&mut self, id: StatementId) -> Place {
+        let written = self.written;
+        *self.places.entry(id).or_insert_with(|| written.place(id))
     }
 
     pub(super) fn text(&mut self, id: StatementId) -> Arc<str> {

@@ -12,6 +12,7 @@ mod scopes;
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use crate::syntax::load::Forms;
 use crate::syntax::operand::{ElementRange, MAX_RESERVED, OperandArena};
@@ -69,6 +70,7 @@ pub struct Module<'s> {
     pub(crate) aliases: Vec<Span>,
     pub(crate) names: Names<'s>,
     pub(crate) function_names: NameMap<&'s str, FunctionId>,
+    lines: OnceLock<LineIndex>,
 }
 
 /// The `.address_size` directive.
@@ -375,6 +377,7 @@ impl<'s> Module<'s> {
             aliases: Vec::new(),
             names: Names::default(),
             function_names: NameMap::default(),
+            lines: OnceLock::new(),
         }
     }
 
@@ -382,6 +385,11 @@ impl<'s> Module<'s> {
     #[must_use]
     pub fn source(&self) -> &'s str {
         self.source
+    }
+
+    /// Returns the lines of the text. They are found at the first call, because most uses of a module need no place.
+    pub fn lines(&self) -> &LineIndex {
+        self.lines.get_or_init(|| LineIndex::new(self.source))
     }
 
     /// Returns the place of a statement, and its text on one line without comments.

@@ -10,8 +10,8 @@ use crate::launch::{Compilation, LaunchOptions, RegisterLanes, Surroundings, com
 use crate::meaning::{MeaningError, PARAMETER_BANK, PARAMETER_BASE, Register};
 use crate::module::{Function, FunctionId, Module, StatementId};
 use crate::rules::{StatementVerdict, Unit, check_as};
+use crate::syntax::Span;
 use crate::syntax::load::{Opcode, PtxLoad};
-use crate::syntax::{LineIndex, Span};
 use crate::tensor::{Issue, TensorFault, TensorLoad};
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::LaneFaults;
@@ -125,7 +125,6 @@ enum Refused<'m> {
 #[derive(Debug)]
 struct Texts<'m> {
     module: &'m Module<'m>,
-    lines: LineIndex,
     holes: Vec<Hole>,
 }
 
@@ -146,7 +145,7 @@ impl<'m> PtxRun<'m> {
         let space = Space::Constant { bank: PARAMETER_BANK };
         memory.supply(space, 0, parameters).map_err(PlacementError::from)?;
         let holes = variables.fill(image, &mut memory)?;
-        let texts = Texts { module, lines: LineIndex::new(module.source()), holes };
+        let texts = Texts { module, holes };
         let mut refused = Vec::new();
         let mut loads = HashSet::new();
         let is_wrong =
@@ -368,7 +367,7 @@ impl<'m> Texts<'m> {
             Some(value) => RunErrorKind::NoInitialValue {
                 variable: name,
                 value: self.name(value),
-                line: self.lines.position(value.start).line,
+                line: self.module.lines().position(value.start).line,
             },
         };
         self.error(base_span(load), kind)
@@ -379,7 +378,7 @@ impl<'m> Texts<'m> {
     }
 
     fn error(&self, span: Span, kind: RunErrorKind) -> RunError {
-        RunError { kind, span, position: self.lines.position(span.start) }
+        RunError { kind, span, position: self.module.lines().position(span.start) }
     }
 }
 

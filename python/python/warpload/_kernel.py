@@ -30,9 +30,10 @@ class Globals(Mapping[str, "npt.NDArray[np.uint8]"]):
     """The bytes of the module's ``.global`` and ``.const`` variables after a launch, by name: the ``__device__`` and
     ``__constant__`` variables of CUDA.
 
-    ``launch.globals["table"].view(np.float32)`` are numbers. The argument ``globals=launch.globals`` of another launch
-    keeps the values; each launch else begins with the initial ones. Addresses in variables are those of this launch: another
-    has the same ones if its arrays have the same sizes.
+    ``launch.globals["table"].view(np.float32)`` are numbers. They are a copy, which later launches do not change. The
+    argument ``globals=launch.globals`` of another launch gives the variables these values again, also those of another
+    module with the same variables. Addresses of arrays in variables are those of this launch: another has the same ones
+    if its arrays have the same sizes.
 
     A variable with unknown bytes raises an :class:`Error` of the kind ``"fault"``, unless the launch had
     ``dump_unknown=True``.
@@ -71,12 +72,13 @@ class Globals(Mapping[str, "npt.NDArray[np.uint8]"]):
 class Kernel(PtxKernel):
     """A kernel of a module. It runs without a GPU.
 
-    Calling it launches it, like CuPy's ``RawKernel``, but with arrays in host memory.
+    Calling it launches it, like CuPy's ``RawKernel``, but with arrays in host memory. It is compiled at the first launch,
+    and its module's variables keep their values from launch to launch.
 
     Parameters
     ----------
     module
-        A path, or the text.
+        A :class:`Module`, which other kernels may share, or the path or the text of a module for this kernel alone.
     name
         The kernel's name, mangled if the module has it so; may be left out if the module has only one kernel.
 
@@ -111,8 +113,11 @@ class Kernel(PtxKernel):
         """Launches the kernel, and returns when it has ended.
 
         The kernel works on copies of the arrays, which are written back at the end; if an exception is raised, the
-        arrays are unchanged. Each array begins at a multiple of 256 in global memory, at least 4 KiB after the one
-        before, and an access outside of all of them is a fault. Arrays that overlap also overlap in the kernel.
+        arrays are unchanged, but variables of the module have the stores until then. Each array begins at a multiple of
+        256 in global memory, at least 4 KiB after the one before, and an access outside of all of them is a fault. Arrays
+        that overlap also overlap in the kernel. They are freed at the end, so the next launch has the same addresses.
+
+        A launch waits for others of the same module, in other threads.
 
         Parameters
         ----------
@@ -134,7 +139,8 @@ class Kernel(PtxKernel):
         globals
             Values of ``.global`` and ``.const`` variables of the module before the launch, by name (mangled if the module has
             it so): an array, ``bytes``, or a number if the variable is one. A value may be shorter than its variable, but
-            not longer. :attr:`Launch.globals` has the variables after the launch, and is such a value, too.
+            not longer. Other variables keep their values; :meth:`Module.reset` gives all of them their initial ones.
+            :attr:`Launch.globals` has the variables after the launch, and is such a mapping, too.
         shared_bytes
             Dynamic shared memory of a block, in bytes.
         steps
@@ -202,6 +208,8 @@ class Kernel(PtxKernel):
         """Converts values of variables to bytes."""
         if isinstance(given, Globals):
             return list(given._known().items())
+        if not given:
+            return []
         known = {variable.name: variable for variable in self.globals}
         values = []
         for name, value in given.items():

@@ -10,12 +10,12 @@ from os import PathLike
 from types import CapsuleType
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 from typing_extensions import disjoint_base
-from warpload._kernel import Globals
+from warpload._kernel import Globals, Kernel
 from warpload._summary import Summary
 from warpload._trace import Trace as Trace2
-from warpload._types import ByteSource, Contents, Dictionary, Examinee, Executor, FailureKind, Family, InstructionSpace, KernelFaultKind, LaneFaultKind, LaneMode, LaneSpace, Misaligned, NamedValues, Numbers, PtxModule, Replays, Suite, SummaryJson, TensorContents, UniformPath, WarpFaultKind, WordArray
+from warpload._types import ByteSource, Contents, Dictionary, Examinee, Executor, FailureKind, Family, InstructionSpace, KernelFaultKind, KernelSource, LaneFaultKind, LaneMode, LaneSpace, Misaligned, NamedValues, Numbers, PtxModule, Replays, Suite, SummaryJson, TensorContents, UniformPath, WarpFaultKind, WordArray
 
-__all__ = ["__version__", "Address", "CaseFailure", "Cell", "Check", "CheckedLoad", "Comparison", "Conformance", "Control", "DecodedWords", "Explanation", "Field", "Flag", "FlagCounts", "Instruction", "KernelFault", "KernelParameter", "LaneFault", "Launch", "LaunchCounts", "Load", "Loaded", "LoweredLoad", "Machine", "Map", "Memory", "Outcome", "PtxKernel", "RanLoad", "Replay", "SkippedInstruction", "Table", "Trace", "UnknownBytes", "Vector", "Violation", "Warp", "WarpFault", "check_ptx", "compare", "conform", "decode", "decode_array", "decode_file", "encode", "execute", "explain", "generate_vectors", "import_", "lower_ptx", "merge", "read_vectors", "replay_arguments", "run", "run_ptx", "run_tensor_load", "survive_forks", "tensor_map", "vector_flags", "vector_instructions", "write_vectors"]
+__all__ = ["__version__", "Address", "CaseFailure", "Cell", "Check", "CheckedLoad", "Comparison", "Conformance", "Control", "DecodedWords", "Explanation", "Field", "Flag", "FlagCounts", "Instruction", "KernelFault", "KernelParameter", "LaneFault", "Launch", "LaunchCounts", "Load", "Loaded", "LoweredLoad", "Machine", "Map", "Memory", "Module", "Outcome", "PtxKernel", "RanLoad", "Replay", "SkippedInstruction", "Table", "Trace", "UnknownBytes", "Vector", "Violation", "Warp", "WarpFault", "check_ptx", "compare", "conform", "decode", "decode_array", "decode_file", "encode", "execute", "explain", "generate_vectors", "import_", "lower_ptx", "merge", "read_vectors", "replay_arguments", "run", "run_ptx", "run_tensor_load", "survive_forks", "tensor_map", "vector_flags", "vector_instructions", "write_vectors"]
 
 __version__: Final[str]
 
@@ -1133,6 +1133,64 @@ class Memory:
         """
 
 @final
+class Module:
+    """
+    A module of PTX, to launch its kernels several times.
+
+    It is read once, and a kernel is compiled at its first launch. The variables of the module, `__device__` and
+    `__constant__` ones of CUDA, keep their values from launch to launch, and all kernels of the module share them.
+    Memory that kernels have allocated with `malloc` stays, too. A launch that is interrupted, or reaches its limit of
+    steps, leaves its stores until then in the variables; one that is refused changes none.
+
+    Launches of one module from several threads follow each other; those of different modules run at the same time.
+
+    Parameters
+    ----------
+    module
+        A path, or the text.
+
+    Raises
+    ------
+    Error
+        If it is not a module (the `kind` is `"syntax"`), or memory has no room for its variables (`"argument"`).
+    """
+    def __new__(cls, /, module: PtxModule) -> Module: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def file(self, /) -> str:
+        """
+        The file, `<text>` if the module was given as text.
+        """
+    @property
+    def globals(self, /) -> list[KernelParameter]:
+        """
+        The `.global` and `.const` variables, each with its name, type and size in bytes.
+        """
+    def kernel(self, /, name: str | None = None) -> Kernel:
+        """
+        A kernel of the module.
+
+        Parameters
+        ----------
+        name
+            The kernel's name, mangled if the module has it so; may be left out if the module has only one kernel.
+
+        Raises
+        ------
+        Error
+            If the module has no such kernel.
+        """
+    @property
+    def kernels(self, /) -> list[str]:
+        """
+        The names of the kernels, in the order of the text.
+        """
+    def reset(self, /) -> None:
+        """
+        Gives all variables their initial values. Memory that kernels have allocated with `malloc` stays.
+        """
+
+@final
 class Outcome:
     """
     The outcome of executing a load, except for the values, which are in the warp.
@@ -1181,9 +1239,9 @@ class Outcome:
 @disjoint_base
 class PtxKernel:
     """
-    A kernel, with the text of its module. `warpload.ptx.Kernel` converts arguments for it.
+    A kernel of a module. `warpload.ptx.Kernel` converts arguments for it.
     """
-    def __new__(cls, /, module: PtxModule, name: str | None = None) -> PtxKernel: ...
+    def __new__(cls, /, module: KernelSource, name: str | None = None) -> PtxKernel: ...
     def _launch(self, /, grid: SupportsLenAndGetItem[SupportsIndex], block: SupportsLenAndGetItem[SupportsIndex], only_block: SupportsLenAndGetItem[SupportsIndex] | None, arguments: SupportsGetItem[int, Any], variables: SupportsGetItem[int, tuple[str, SupportsGetItem[int, SupportsIndex]]], shared_bytes: SupportsIndex, steps: SupportsIndex | None, check: bool, check_uninitialized: bool, check_races: bool, trace: bool, dump_unknown: bool) -> Launch:
         """
         Launches the kernel. An argument is the bytes of a parameter, or a writeable array of bytes.
@@ -1197,6 +1255,11 @@ class PtxKernel:
     def globals(self, /) -> list[KernelParameter]:
         """
         The `.global` and `.const` variables of the module, each with its name, type and size in bytes.
+        """
+    @property
+    def module(self, /) -> Module:
+        """
+        The module. All of its kernels share its variables.
         """
     @property
     def name(self, /) -> str:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Buffer
 
-    from ._native import Machine, Memory, Replay
+    from ._native import Machine, Memory, Module, Replay
 
 Fill = Literal["address", "zero"]
 Space = Literal["global", "local", "shared", "constant", "unresolved"]
@@ -64,6 +64,7 @@ Examinee = Union[Callable[[dict[str, Any]], Union[dict[str, Any], None]], str, S
 Dictionary = dict[str, Any]
 NamedValues = Mapping[str, Any]
 PtxModule = Union[Path, "Buffer"]
+KernelSource = Union["Module", Path, "Buffer"]
 TensorContents = Union[Path, "Buffer"]
 Replays = Iterable["Replay"]
 Contents = Mapping[int, "Buffer"]

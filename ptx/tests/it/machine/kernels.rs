@@ -100,6 +100,7 @@ fn run(
     let mut launched = KernelLaunch::new(sizes(&launch["grid"]), sizes(&launch["block"]))
         .shared_bytes(launch["shared_bytes"].as_u64().expect("bytes"));
     launched.options.checks_races = is_checked;
+    launched.options.threads = 1;
     let mut buffers = Vec::new();
     for (number, argument) in launch["args"].as_array().expect("arguments").iter().enumerate() {
         let contents = match argument["kind"].as_str().expect("a kind") {
@@ -115,7 +116,18 @@ fn run(
         buffers.push(address);
         launched = launched.parameter(&address.to_le_bytes());
     }
+    let mut divided = memory.clone();
     let result = kernel.run(&launched, &mut memory, None).map_err(|error| error.to_string())?;
+    if is_checked {
+        // Threads, and batches of few blocks, change nothing.
+        (launched.options.threads, launched.options.batch) = (3, 64);
+        let others =
+            kernel.run(&launched, &mut divided, None).map_err(|error| error.to_string())?;
+        let differs = |base: &&u64| memory.bytes(**base) != divided.bytes(**base);
+        if others != result || buffers.iter().any(|base| differs(&base)) {
+            return Err(format!("other results on three threads: {others:?}, {result:?}"));
+        }
+    }
     if let Some(fault) = result.faults.first() {
         return Err(format!("line {}: {fault}", fault.line));
     }

@@ -22,6 +22,7 @@ mod public;
 mod reports;
 mod structured;
 mod surroundings;
+mod threads;
 mod unknown;
 
 use warpload_ptx::launch::{AllocationUse, DeviceMemory, Kernel, KernelLaunch, KernelResult};
