@@ -227,7 +227,8 @@ impl Access<'_, '_> {
     /// Loads by the rules of docs/ld.md. Only unknown bytes, observers and the race detector need a look at each lane.
     fn load(&mut self, engine: &mut Engine<'_>) -> Result<(), Stop> {
         engine.counts.loads += 1;
-        let MemoryOp { space, size, scalar, elements, alone, .. } = self.access;
+        let MemoryOp { space, size, scalar, elements, .. } = self.access;
+        let is_alone = self.op.alone.is_some();
         let bytes = self.access.bytes();
         let width = Width::from_bytes(bytes).unwrap_or(Width::Bytes1);
         debug_assert_eq!(width.bytes(), bytes, "the sizes of loads are powers of two");
@@ -243,7 +244,7 @@ impl Access<'_, '_> {
         // One register of 32 bits is loaded where it is, unless it may have to be kept.
         let place = match elements[..] {
             [Some(Element { slot, rows: 1, .. })]
-                if (*size == 4 || !scalar.is_signed()) && alone.is_none() =>
+                if (*size == 4 || !scalar.is_signed()) && !is_alone =>
             {
                 Some(slot)
             }
@@ -266,7 +267,7 @@ impl Access<'_, '_> {
         }
         let looked = is_looked_at.then(|| self.look(width, done, engine));
         if let Some(Looked { first_unknown: Some((space, offset)), .. }) = looked
-            && alone.is_some()
+            && is_alone
         {
             let reason = SkipReason::Bytes(space, offset);
             return effects::skip(self.warp, self.path, self.op, reason, engine);
@@ -291,7 +292,7 @@ impl Access<'_, '_> {
         }
         let seen = looked.as_ref().map_or(&NO_VALUES, |looked| &looked.seen);
         self.observe(AccessKind::Load, done, seen, engine);
-        if alone.is_some() {
+        if is_alone {
             let map = *engine.memory.map();
             let (addresses, faults, map) = (self.addresses, &loaded.faults, &map);
             let lanes = LoadedLanes { executing, addresses, space: *space, width, map, faults };

@@ -43,6 +43,10 @@ pub struct Op {
     pub carries: bool,
     /// Whether it counts as a load, although it copies a row.
     pub loads: bool,
+    /// For a load alone, its effects if it is skipped. Such a load is reported to
+    /// [`MemoryObserver::load_alone`](crate::MemoryObserver::load_alone), and does not end lanes where its guard, its
+    /// address or its bytes are unknown.
+    pub alone: Option<Box<Effects>>,
 }
 
 /// The effect of an operation, apart from its operands.
@@ -97,17 +101,6 @@ pub enum Action {
     Stack(StackOp),
     /// An instruction without an effect here.
     Nop,
-}
-
-impl Action {
-    /// The effects of a load alone if it is skipped.
-    pub(crate) fn alone(&self) -> Option<&Effects> {
-        match self {
-            Self::Memory(op) => op.alone.as_deref(),
-            Self::TensorLoad(op) if op.is_alone => Some(&op.effects),
-            _ => None,
-        }
-    }
 }
 
 /// All that an instruction would write that is not executed.
@@ -186,10 +179,6 @@ pub struct MemoryOp {
     /// Whether it synchronizes: atomic operations, `.volatile`, and accesses with an order. Two of these are no race, and
     /// a loop with one may wait for another thread.
     pub is_ordered: bool,
-    /// For a load alone, its effects if it is skipped. Such a load is reported to
-    /// [`MemoryObserver::load_alone`](crate::MemoryObserver::load_alone), and does not end lanes where its guard, its
-    /// address or its bytes are unknown.
-    pub alone: Option<Box<Effects>>,
 }
 
 impl MemoryOp {
@@ -507,7 +496,7 @@ impl Op {
     pub fn new(action: Action, site: Site) -> Self {
         let (guard, counts) = (None, false);
         let (d, a, b, c, e) = (0, 0, 0, 0, 0);
-        let (carries, loads) = (false, false);
-        Self { action, guard, d, a, b, c, e, site, counts, carries, loads }
+        let (carries, loads, alone) = (false, false, None);
+        Self { action, guard, d, a, b, c, e, site, counts, carries, loads, alone }
     }
 }

@@ -86,7 +86,7 @@ pub(crate) fn skip(
     reason: SkipReason,
     engine: &mut Engine<'_>,
 ) -> Result<(), Stop> {
-    let Some(effects) = op.action.alone() else { return Ok(()) };
+    let Some(effects) = &op.alone else { return Ok(()) };
     let registers = &warp.frames[path.frame].registers;
     let exec = op.guard.map_or(u32::MAX, |(slot, is_negated)| {
         let lanes = registers.predicate(slot);

@@ -601,7 +601,7 @@ impl DeviceMemory {
         let all = first..first.saturating_add(bytes.len() as u64);
         let added = match space {
             Space::Global => self.unallocated(all),
-            _ => vec![self.size_of(space).max(all.start)..all.end],
+            _ => std::iter::once(self.size_of(space).max(all.start)..all.end).collect(),
         };
         let added: Vec<_> = added.into_iter().filter(|part| !part.is_empty()).collect();
         for part in &added {

@@ -110,7 +110,7 @@ pub struct MemoryAccess<'a> {
     pub unknown: LaneMask,
 }
 
-/// A load alone, and what has become of it: see [`MemoryOp::alone`](crate::code::MemoryOp::alone).
+/// A load alone, and what has become of it: see [`Op::alone`](crate::code::Op::alone).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct LoadAlone<'a> {

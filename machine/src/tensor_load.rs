@@ -50,8 +50,6 @@ pub struct TensorOp {
     pub offset: u32,
     /// What it would write, for launches without Tensor Memory.
     pub effects: Box<Effects>,
-    /// Whether it is a load alone, as [`MemoryOp::alone`](crate::code::MemoryOp::alone) describes it.
-    pub is_alone: bool,
 }
 
 /// Executes a load for the whole warp.
@@ -68,7 +66,7 @@ pub(crate) fn execute(
         return Ok(());
     }
     let Some(tensor) = &engine.options.tensor else {
-        if load.is_alone {
+        if op.alone.is_some() {
             return effects::skip(warp, path, op, SkipReason::NoTensorMemory, engine);
         }
         return effects::execute(warp, path, op, &load.effects, exec, engine);
@@ -87,7 +85,7 @@ pub(crate) fn execute(
     };
     engine.counts.loads += 1;
     if let Some(fault) = disagreement {
-        if load.is_alone {
+        if op.alone.is_some() {
             return effects::skip(warp, path, op, SkipReason::Tensor(fault), engine);
         }
         engine.fault(FaultKind::TensorMemory(fault), op, warp.number, exec.trailing_zeros(), 0);
@@ -112,7 +110,7 @@ pub(crate) fn execute(
         }
     }
     let fault = done.err();
-    if load.is_alone {
+    if op.alone.is_some() {
         let element = |slot: &Slot| Some(Element { slot: *slot, rows: 1, bits: 32 });
         let written: Vec<_> = load.data.iter().chain(&load.reduced).map(element).collect();
         let written = if fault.is_some() { &[][..] } else { &written };

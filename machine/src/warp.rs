@@ -354,7 +354,7 @@ impl Warp {
         engine: &mut Engine<'_>,
     ) -> Result<Option<Event>, Stop> {
         let Stop::Lanes(lost, kind) = stop else { return Err(stop) };
-        if op.action.alone().is_some() {
+        if op.alone.is_some() {
             let registers = &self.frames[path.frame].registers;
             let guard = op.guard.map_or(0, |(slot, _)| registers.unknown(slot)) & path.mask;
             let reason = match guard {
@@ -456,7 +456,7 @@ impl Warp {
     ) -> Result<Next, Stop> {
         match &op.action {
             Action::Memory(memory) => {
-                if exec != 0 || memory.alone.is_some() {
+                if exec != 0 || op.alone.is_some() {
                     access::execute(self, path, op, memory, exec, engine)?;
                 }
             }
@@ -505,7 +505,7 @@ impl Warp {
                 }
             }
             Action::TensorLoad(load) => {
-                if exec != 0 || load.is_alone {
+                if exec != 0 || op.alone.is_some() {
                     tensor_load::execute(self, path, op, load, exec, engine)?;
                 }
             }

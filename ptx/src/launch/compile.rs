@@ -208,7 +208,7 @@ pub(super) struct FunctionCompiler<'c, 'm> {
     locals: HashMap<DeclarationId, (u64, u64)>,
     local_bytes: u64,
     /// Whether the loads of the function are executed alone, see [`compile_loads`].
-    pub(super) is_alone: bool,
+    is_alone: bool,
     /// The statement of the current instruction.
     statement: StatementId,
     guard: Option<(Slot, bool)>,
@@ -561,16 +561,20 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
         let before = self.code.ops.len();
         let compiled = if is_executed { self.plain(of) } else { Err(NotExecuted) };
-        if compiled.is_err() {
-            self.code.ops.truncate(before);
-            let effects = self.results_replaced(of);
-            self.emit(Action::NotExecuted(Box::new(effects)));
+        let effects = Box::new(self.results_replaced(of));
+        if compiled.is_ok() {
+            if let Some(load) = self.code.ops.last_mut() {
+                load.alone = Some(effects);
+            }
+            return true;
         }
-        compiled.is_ok() || !is_executed
+        self.code.ops.truncate(before);
+        self.emit(Action::NotExecuted(effects));
+        !is_executed
     }
 
     /// The effects on registers of an instruction that is not executed. Values that the caller set replace results.
-    pub(super) fn results_replaced(&mut self, of: &PtxInstruction<'m>) -> Effects {
+    fn results_replaced(&mut self, of: &PtxInstruction<'m>) -> Effects {
         let (mut slots, mut replaced) = (Vec::new(), Vec::new());
         for register in RegisterOperands::of(self.module, of).writes {
             let element = self.register(register);
@@ -1543,8 +1547,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         if size as usize * elements.len() > MAX_ACCESS {
             return Err(NotExecuted);
         }
-        let alone = None;
-        Ok(MemoryOp { kind, space, base, offset, size, elements, scalar, is_ordered, alone })
+        Ok(MemoryOp { kind, space, base, offset, size, elements, scalar, is_ordered })
     }
 
     fn load(&mut self, of: &PtxInstruction<'m>, types: &[T]) -> Compiled<()> {
@@ -1554,9 +1557,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         if elements.len() != usize::from(of.elements()) {
             return Err(NotExecuted);
         }
-        let mut op = self.access(of, MemoryKind::Load, scalar, elements)?;
+        let op = self.access(of, MemoryKind::Load, scalar, elements)?;
         if self.is_alone {
-            op.alone = Some(Box::new(self.results_replaced(of)));
             return self.control(Action::Memory(Box::new(op)));
         }
         if op.space == PARAMETERS && op.base == Base::Zero {
@@ -1770,17 +1772,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let bytes = bytes as u32;
         let kind = MemoryKind::Copy { source, source_offset, bytes, part };
         let (scalar, elements) = (T::B8, vec![None; bytes as usize].into());
-        let op = MemoryOp {
-            size: 1,
-            is_ordered: false,
-            alone: None,
-            kind,
-            space,
-            base,
-            offset,
-            elements,
-            scalar,
-        };
+        let op =
+            MemoryOp { kind, space, base, offset, size: 1, elements, scalar, is_ordered: false };
         self.control(Action::Memory(Box::new(op)))
     }
 

@@ -21,11 +21,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
             reduced: written.reduced.map(&mut slot).transpose()?,
             address: slot(written.address)?,
             offset: written.address_offset,
-            effects: Box::new(match self.is_alone {
-                true => self.results_replaced(of),
-                false => effects::of(self, of),
-            }),
-            is_alone: self.is_alone,
+            effects: Box::new(effects::of(self, of)),
         })
     }
 }

@@ -10,15 +10,12 @@ use crate::module::{
 };
 use crate::syntax::{Span, StateSpace};
 use warpload::lane::LANES;
-use warpload::memory::{ConfigError, GenericAddress, Memory, Space, Window};
+use warpload::memory::{ConfigError, Memory, MemoryBuilder, Space};
 use warpload_machine::{AllocationError, DeviceMemory};
 
 /// The most memory allocated for the variables of one space, in bytes over all lanes. A module's text can declare far
 /// more.
 const MAX_MADE: u64 = 64 << 20;
-
-/// The largest constant bank in bytes.
-const MAX_BANK: u64 = 1 << 16;
 
 /// The address of the first `.global` variable without an address from the caller.
 pub const GLOBAL_BASE: u64 = 0x8000_0000;
@@ -196,24 +193,41 @@ impl<'m> Variables<'m> {
             };
             let all: Vec<&Variable<'m>> = self.all.iter().filter(is_here).collect();
             let first = holes.len();
-            let mut added = Vec::new();
-            for run in runs(&all, state)? {
+            let (mut added, mut made) = (Vec::new(), 0_u64);
+            // One piece of memory: all variables of a space, but in global memory only neighbours with nothing but alignment
+            // padding between them.
+            let is_joined = |before: &&Variable<'_>, next: &&Variable<'_>| {
+                let end = before.range.end.checked_next_multiple_of(next.declaration.alignment());
+                state != Global || end == Some(next.range.start)
+            };
+            for run in all.chunk_by(is_joined) {
                 let start = if state == Global { run[0].range.start } else { 0 };
-                check(image, space, start, run)?;
+                let most = if state == Local { MAX_MADE / LANES as u64 } else { MAX_MADE };
+                for Variable { range, declaration, .. } in run {
+                    if made.saturating_add(range.end - start) > most {
+                        let name = declaration.name;
+                        return Err(PlacementError::TooMuch { space: state, name });
+                    }
+                }
                 let mut bytes = Vec::new();
                 for variable in run {
+                    let Variable { declaration, range, .. } = variable;
                     let InitialBytes { bytes: initial, unknown } = self.initial(variable, image);
-                    bytes.resize((variable.range.start - start) as usize, 0);
+                    bytes.resize((range.start - start) as usize, 0);
                     bytes.extend(initial);
-                    bytes.resize((variable.range.end - start) as usize, 0);
+                    bytes.resize((range.end - start) as usize, 0);
                     holes.extend(unknown.into_iter().map(|(unknown, value)| Hole {
                         space,
-                        range: variable.range.start + unknown.start
-                            ..variable.range.start + unknown.end,
-                        name: variable.declaration.name,
+                        range: range.start + unknown.start..range.start + unknown.end,
+                        name: declaration.name,
                         value: Some(value).filter(|_| state != Param),
                     }));
                 }
+                made += bytes.len() as u64;
+                check(image, space, start, &bytes).map_err(|cause| {
+                    let name = run.last().map(|last| last.declaration.name);
+                    PlacementError::Memory { cause, name }
+                })?;
                 added.extend(memory.supply(space, start, &bytes)?);
             }
             for Hole { range, .. } in &holes[first..] {
@@ -256,81 +270,20 @@ impl<'m> Variables<'m> {
     }
 }
 
-/// The variables of a space in the parts that are one piece of memory: all, or those of global memory with nothing but
-/// alignment padding between them.
-fn runs<'v, 'm>(
-    all: &'v [&'v Variable<'m>],
-    space: StateSpace,
-) -> Result<Vec<&'v [&'v Variable<'m>]>, PlacementError> {
-    let lanes = if space == StateSpace::Local { LANES as u64 } else { 1 };
-    let follows = |before: &&Variable<'_>, next: &&Variable<'_>| {
-        let aligned = before.range.end.checked_next_multiple_of(next.declaration.alignment());
-        space != StateSpace::Global || aligned == Some(next.range.start)
+/// Checks that the memory of an image can have these bytes.
+fn check(image: &Memory, space: Space, start: u64, bytes: &[u8]) -> Result<(), ConfigError> {
+    let builder = MemoryBuilder::new(*image.map());
+    let builder = match space {
+        Space::Global => builder.global(start, bytes),
+        Space::Constant { bank: CONST_BANK } => builder.constant(CONST_BANK, bytes),
+        // Parameters are not limited to a bank, because those of functions are not in one.
+        Space::Constant { .. } => builder,
+        Space::Shared => builder.shared(bytes),
+        Space::Local => {
+            let high = image.local_high_bytes(0);
+            let [low, all] = [bytes, high].map(|of_lane| of_lane.repeat(LANES));
+            builder.local_low(bytes.len(), &low).local_high(high.len(), &all)
+        }
     };
-    let mut made = 0_u64;
-    for (at, Variable { declaration, range, .. }) in all.iter().enumerate() {
-        let before = at.checked_sub(1).map(|before| all[before]);
-        let start = match before {
-            _ if space != StateSpace::Global => 0,
-            Some(before) if follows(&before, &all[at]) => before.range.end,
-            _ => range.start,
-        };
-        let size = range.end - start;
-        made = if space == StateSpace::Global { made.saturating_add(size) } else { size };
-        if made > MAX_MADE / lanes {
-            return Err(PlacementError::TooMuch { space, name: declaration.name });
-        }
-    }
-    Ok(all.chunk_by(follows).collect())
-}
-
-/// Checks that an image can have the bytes of variables, too.
-fn check(
-    image: &Memory,
-    space: Space,
-    start: u64,
-    run: &[&Variable<'_>],
-) -> Result<(), PlacementError> {
-    let Some(last) = run.last() else { return Ok(()) };
-    let (map, end) = (image.map(), last.range.end);
-    let (shared, local) = (map.shared(), map.local());
-    let high = image.local_high_bytes(0).len() as u64;
-    let (cause, wrong) = match space {
-        Space::Constant { bank: CONST_BANK } if end > MAX_BANK => {
-            (ConfigError::ConstantTooLarge { bank: CONST_BANK, size: end }, last)
-        }
-        Space::Shared if end > shared.size => {
-            (ConfigError::SharedTooLarge { size: end, window_size: shared.size }, last)
-        }
-        Space::Local if end + high > local.size => {
-            (ConfigError::LocalTooLarge { low: end, high, window_size: local.size }, last)
-        }
-        Space::Global => {
-            let (base, size, address_bits) = (start, end - start, map.address_bits());
-            let windows = [(Space::Shared, shared), (Space::Local, local)];
-            let wrong = run.iter().find_map(|variable| {
-                let Range { start, end } = variable.range;
-                let is_in = |known: &&(Space, Window)| {
-                    start < known.1.base + known.1.size && known.1.base < end
-                };
-                let window = windows.iter().find(is_in);
-                let in_window = window.map(|known| ConfigError::AllocationInWindow {
-                    base,
-                    size,
-                    space: known.0,
-                });
-                let is_beyond = map.is_beyond(GenericAddress(end - 1));
-                let beyond = is_beyond.then_some(ConfigError::AllocationBeyondAddressBits {
-                    base,
-                    size,
-                    address_bits,
-                });
-                Some((beyond.or(in_window)?, variable))
-            });
-            let Some(wrong) = wrong else { return Ok(()) };
-            wrong
-        }
-        _ => return Ok(()),
-    };
-    Err(PlacementError::Memory { cause, name: Some(wrong.declaration.name) })
+    builder.build().map(drop)
 }
