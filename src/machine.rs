@@ -2,7 +2,7 @@
 
 use crate::memory::{AddressMap, ConfigError, Memory};
 
-/// The treatment of a misaligned address. The load uses the rounded address either way.
+/// The treatment of a misaligned address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "json", derive(serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum Misaligned {
@@ -11,6 +11,23 @@ pub enum Misaligned {
     Force,
     /// Rounds the address down and reports a lane fault.
     Report,
+    /// Reports a lane fault, and the lane gets zeroes, as on GPUs.
+    Fault,
+}
+
+impl Misaligned {
+    /// All treatments.
+    pub const ALL: [Misaligned; 3] = [Self::Force, Self::Report, Self::Fault];
+
+    /// Returns `force`, `report` or `fault`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Force => "force",
+            Self::Report => "report",
+            Self::Fault => "fault",
+        }
+    }
 }
 
 /// The number of general registers per thread, 1..=255.

@@ -3,18 +3,20 @@
 use std::cell::Cell;
 
 use crate::code::{Atomic, Base, CopiedPart, Element, Mbarrier, MemoryKind, MemoryOp, Op};
+use crate::effects;
 use crate::engine::{Engine, HINTS, Stop};
 use crate::fault::{FaultKind, MachineFaultKind, MbarrierFault};
 use crate::mbarrier::State;
 use crate::memory::{Found, Memories, Missing, UNKNOWN, UNWRITTEN, joined};
 use crate::number::NumberType as T;
+use crate::observer::{LoadAlone, LoadOutcome, LoadedLanes, SkipReason};
 use crate::races::{Performer, SharedAccess, Strength};
 use crate::registers::{Origin, Registers, Slot};
 use crate::warp::{Path, Warp, lanes};
 use warpload::lane::{LANES, LaneMask};
-use warpload::load::{LaneAddresses, LoadOp, load};
+use warpload::load::{LaneAddresses, LaneFault, LaneFaultKind, LoadOp, load};
 use warpload::machine::Misaligned;
-use warpload::memory::{AddressSpace, WarpAddresses, Width};
+use warpload::memory::{AddressSpace, GenericAddress, LoadMemory, Space, WarpAddresses, Width};
 
 /// The bytes of an access in each lane, lane 0 first.
 pub type LaneBytes = [[u8; 32]; LANES];
@@ -105,11 +107,11 @@ pub(crate) fn find_addresses(
     Ok(())
 }
 
-/// Reduces addresses of shared and local memory in 64-bit registers to 32 bits, as hardware does.
+/// Reduces addresses of other spaces than global memory to 32 bits, as hardware does.
 #[inline(always)]
 pub(crate) fn truncate(access: &MemoryOp, addresses: &mut [u64; LANES]) {
-    let is_wide = matches!(access.base, Base::Register { is_wide: true, .. });
-    if is_wide && matches!(access.space, AddressSpace::Shared | AddressSpace::Local) {
+    let is_narrow = matches!(access.base, Base::Register { is_wide: false, .. });
+    if !is_narrow && !matches!(access.space, AddressSpace::Generic | AddressSpace::Global) {
         addresses.iter_mut().for_each(|address| *address &= 0xffff_ffff);
     }
 }
@@ -135,7 +137,7 @@ pub(crate) fn parts<'p>(
     engine: &'p mut Engine<'_>,
 ) -> (Memories<'p>, &'p mut Registers) {
     let frame = &mut warp.frames[path.frame];
-    let local_size = frame.end(engine.code);
+    let local_size = frame.end(engine.code).max(warp.local.of_image_size());
     let memories = Memories {
         global: &mut *engine.memory,
         shared: &mut engine.block.shared,
@@ -169,80 +171,7 @@ impl Access<'_, '_> {
         engine.fault(kind, self.op, self.warp.number, lane as u32, address);
     }
 
-    /// Loads all lanes at once. Returns false if the general path is necessary: a lane faults, lanes access unknown bytes,
-    /// or an observer or the race detector needs each lane's access. Registers of executing lanes may have changed.
-    fn load_at_once(&mut self, engine: &mut Engine<'_>) -> bool {
-        if engine.observes_values() || engine.block.races.is_some() {
-            return false;
-        }
-        let MemoryOp { space, size, scalar, elements, .. } = self.access;
-        let Some(width) = Width::from_bytes(self.access.bytes()) else { return false };
-        let low_bits = match self.exec {
-            u32::MAX => warpload::simd::vectorized!(low_bits(self.addresses)),
-            exec => lanes(exec).fold(0, |bits, lane| bits | self.addresses[lane]),
-        };
-        if low_bits & u64::from(width.bytes() - 1) != 0 {
-            return false;
-        }
-        let (mut memories, registers) = parts(self.warp, self.path, engine);
-        let (executing, addresses) =
-            (LaneMask::from_bits(self.exec), WarpAddresses::Each(*self.addresses));
-        let accesses = LaneAddresses { executing, plg: None, addresses };
-        // A broadcast takes one lookup. Its results are the same.
-        let op = LoadOp { space: *space, width, signed: false, uniform: true };
-        // One register of 32 bits is loaded where it is.
-        if let [Some(element)] = elements[..]
-            && (element.rows == 1 && (*size == 4 || !scalar.is_signed()))
-        {
-            let row = registers.row_mut::<u32>(element.slot);
-            let loaded =
-                load(op, &accesses, &memories, Misaligned::Force, std::slice::from_mut(row));
-            registers.know(element.slot, self.exec);
-            let is_done = loaded.faults.is_empty() && !memories.has_flags.get();
-            if is_done {
-                memories.note_loads(*space, self.addresses, width.bytes(), self.exec);
-            }
-            return is_done;
-        }
-        let mut rows = [[0; LANES]; Width::MAX_REGISTERS];
-        let loaded = load(op, &accesses, &memories, Misaligned::Force, &mut rows);
-        if !loaded.faults.is_empty() || memories.has_flags.get() {
-            return false;
-        }
-        memories.note_loads(*space, self.addresses, width.bytes(), self.exec);
-        for (place, element) in elements.iter().enumerate() {
-            let Some(element) = element else { continue };
-            let first = place * *size as usize / 4;
-            let Some(words) = rows.get(first..) else { continue };
-            match (*size, element.rows, words) {
-                (4, 1, [word, ..]) => registers.put(element.slot, word, self.exec),
-                (8, 2, [low, high, ..]) => {
-                    registers.put(element.slot, &joined_words(low, high), self.exec);
-                }
-                (1 | 2, 1, [word, ..]) if !scalar.is_signed() => {
-                    let shift = 8 * (place as u32 * size % 4);
-                    let mask = u32::MAX >> (32 - 8 * size);
-                    registers.put(element.slot, &word.map(|all| all >> shift & mask), self.exec);
-                }
-                _ => {
-                    for lane in lanes(self.exec) {
-                        let mut bytes = [0; 16];
-                        for (bytes, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(words) {
-                            *bytes = word[lane].to_le_bytes();
-                        }
-                        let start = place * *size as usize % 4;
-                        let part = bytes.get(start..start + *size as usize).unwrap_or_default();
-                        let value = extended(part, *scalar, element.bits);
-                        registers.set_lane(element.slot, element.rows, lane, value);
-                    }
-                }
-            }
-            registers.know(element.slot, self.exec);
-        }
-        true
-    }
-
-    /// Stores without a lookup for each lane. Returns false like [`Self::load_at_once`].
+    /// Stores without a lookup for each lane. Returns false if the general path is necessary: a lane faults, lanes access unknown bytes, or an observer or the race detector needs each lane's access.
     fn store_at_once(&mut self, engine: &mut Engine<'_>) -> bool {
         if engine.observes_values() || engine.block.races.is_some() {
             return false;
@@ -295,78 +224,152 @@ impl Access<'_, '_> {
         true
     }
 
+    /// Loads by the rules of docs/ld.md. Only unknown bytes, observers and the race detector need a look at each lane.
     fn load(&mut self, engine: &mut Engine<'_>) -> Result<(), Stop> {
-        let bytes = self.access.bytes();
         engine.counts.loads += 1;
-        if self.load_at_once(engine) {
-            self.observe(AccessKind::Load, self.exec, &NO_VALUES, engine);
-            return Ok(());
-        }
-        let mut seen = LaneBytes::default();
-        let mut faults: Vec<(usize, Missing)> = Vec::new();
-        let mut shared: Vec<(usize, usize, u32)> = Vec::new();
-        let (mut unwritten, mut done) = (0, 0);
-        // The lanes where each element is unknown, and the flags of the first one.
-        let (mut unknown, mut unknown_flags) = ([0; MAX_ELEMENTS], 0);
-        let (size, scalar) = (self.access.size as usize, self.access.scalar);
-        let is_observed = engine.observes_values();
-        let is_checked = engine.block.races.is_some();
+        let MemoryOp { space, size, scalar, elements, .. } = self.access;
+        let is_alone = self.op.alone.is_some();
+        let bytes = self.access.bytes();
+        let width = Width::from_bytes(bytes).unwrap_or(Width::Bytes1);
+        debug_assert_eq!(width.bytes(), bytes, "the sizes of loads are powers of two");
+        let misaligned = engine.options.misaligned;
+        let is_observed = engine.observes_values() || engine.block.races.is_some();
+        let executing = LaneMask::from_bits(self.exec);
+        let addresses = WarpAddresses::Each(*self.addresses);
+        let accesses = LaneAddresses { executing, plg: None, addresses };
+        // A broadcast takes one lookup. Its results are the same.
+        let op = LoadOp { space: *space, width, signed: false, uniform: true };
         let (mut memories, registers) = parts(self.warp, self.path, engine);
-        for lane in lanes(self.exec) {
-            match memories.find(self.access.space, self.addresses[lane], bytes, lane) {
-                Ok(found) => {
-                    let (region, offset) = memories.at(found);
-                    let end = offset + bytes as usize;
-                    let values = region.values.get(offset..end).unwrap_or_default();
-                    let flags = region.flags(offset..end);
-                    unwritten |= u32::from(flags & UNWRITTEN != 0) << lane;
-                    if flags & UNKNOWN != 0 {
-                        unknown_flags = joined(unknown_flags, flags);
-                        for (place, lanes) in unknown.iter_mut().enumerate() {
-                            let start = (offset + place * size).min(end);
-                            let flags = region.flags(start..(start + size).min(end));
-                            *lanes |= u32::from(flags & UNKNOWN != 0) << lane;
-                        }
-                    }
-                    done |= 1 << lane;
-                    if let (true, Found::Shared(at)) = (is_checked, found) {
-                        shared.push((lane, at, 0));
-                    }
-                    for (part, element) in values.chunks_exact(size).zip(&self.access.elements) {
-                        let Some(element) = element else { continue };
-                        let value = extended(part, scalar, element.bits);
-                        registers.set_lane(element.slot, element.rows, lane, value);
-                    }
-                    if is_observed {
-                        seen[lane][..values.len()].copy_from_slice(values);
-                    }
-                }
-                Err(missing) => {
-                    faults.push((lane, missing));
-                    for element in self.access.elements.iter().flatten() {
-                        registers.set_lane(element.slot, element.rows, lane, 0);
-                    }
-                }
+        let mut rows = [[0; LANES]; Width::MAX_REGISTERS];
+        // One register of 32 bits is loaded where it is, unless it may have to be kept.
+        let place = match elements[..] {
+            [Some(Element { slot, rows: 1, .. })]
+                if (*size == 4 || !scalar.is_signed()) && !is_alone =>
+            {
+                Some(slot)
             }
+            _ => None,
+        };
+        let own = match place {
+            Some(slot) => std::slice::from_mut(registers.row_mut::<u32>(slot)),
+            None => &mut rows[..],
+        };
+        let loaded = load(op, &accesses, &memories, misaligned, own);
+        let is_looked_at = is_observed || memories.has_flags.get();
+        let is_zeroed = |fault: &&LaneFault| fault.kind().zeroes(misaligned);
+        let zeroed = loaded.faults.iter().filter(is_zeroed);
+        let mut done = zeroed.fold(self.exec, |done, fault| done & !(1 << fault.lane));
+        if misaligned == Misaligned::Fault {
+            memories.note_loads(*space, self.addresses, bytes, done);
+        } else {
+            let rounded = self.addresses.map(|address| address & !u64::from(bytes - 1));
+            memories.note_loads(*space, &rounded, bytes, done);
         }
-        for element in self.access.elements.iter().flatten() {
+        let looked = is_looked_at.then(|| self.look(width, done, engine));
+        if let Some(Looked { first_unknown: Some((space, offset)), .. }) = looked
+            && is_alone
+        {
+            let reason = SkipReason::Bytes(space, offset);
+            return effects::skip(self.warp, self.path, self.op, reason, engine);
+        }
+        let registers = &mut self.warp.frames[self.path.frame].registers;
+        if place.is_none() {
+            write_rows(registers, self.access, &rows, self.exec);
+        }
+        for element in elements.iter().flatten() {
             registers.know(element.slot, self.exec);
         }
-        if let Some(origin) = engine.origins.of(unknown_flags) {
-            let registers = &mut self.warp.frames[self.path.frame].registers;
-            for (element, lanes) in self.access.elements.iter().zip(unknown) {
-                if let (Some(element), true) = (element, lanes != 0) {
-                    registers.forget(element.slot, lanes, origin);
+        for fault in &loaded.faults {
+            let kind = match fault.kind() {
+                LaneFaultKind::MisalignedAddress => FaultKind::Misaligned { bytes },
+                _ => FaultKind::OutOfBounds,
+            };
+            self.fault(fault.lane, kind, engine);
+        }
+        if let Some(looked) = &looked {
+            self.finish_looked(looked, engine);
+            done &= !looked.outside;
+        }
+        let seen = looked.as_ref().map_or(&NO_VALUES, |looked| &looked.seen);
+        self.observe(AccessKind::Load, done, seen, engine);
+        if is_alone {
+            let map = *engine.memory.map();
+            let (addresses, faults, map) = (self.addresses, &loaded.faults, &map);
+            let lanes = LoadedLanes { executing, addresses, space: *space, width, map, faults };
+            engine.report(&LoadAlone {
+                site: self.op.site,
+                outcome: LoadOutcome::Loaded(lanes),
+                destinations: elements,
+                registers: &self.warp.frames[self.path.frame].registers,
+            });
+        }
+        Ok(())
+    }
+
+    /// Looks at the bytes that each lane loads.
+    fn look(&mut self, width: Width, done: u32, engine: &mut Engine<'_>) -> Looked {
+        let (space, size) = (self.access.space, self.access.size as usize);
+        let is_observed = engine.observes_values();
+        let is_checked = engine.block.races.is_some();
+        let (mut memories, _) = parts(self.warp, self.path, engine);
+        let mut looked = Looked::default();
+        for lane in lanes(self.exec) {
+            let address = GenericAddress(self.addresses[lane]).align_down(width);
+            // Of a lane that is outside, a load alone needs what there is of its bytes.
+            let is_done = done >> lane & 1 != 0;
+            let bytes = if is_done { width.bytes() } else { 1 };
+            let Ok(found) = memories.find(space, address.0, bytes, lane) else {
+                let is_outside = is_done && memories.local_ends.is_some();
+                looked.outside |= u32::from(is_outside) << lane;
+                continue;
+            };
+            let (region, offset) = memories.at(found);
+            let end = (offset + width.bytes() as usize).min(memories.end(found, lane));
+            let flags = region.flags(offset..end);
+            if flags & UNKNOWN != 0 {
+                looked.flags = joined(looked.flags, flags);
+                let place = memories.map().locate(space, address, None).ok();
+                let place = place.map(|place| (place.space, place.offset));
+                looked.first_unknown = looked.first_unknown.or(place);
+                for (place, lanes) in looked.unknown.iter_mut().enumerate() {
+                    let start = (offset + place * size).min(end);
+                    let flags = region.flags(start..(start + size).min(end));
+                    *lanes |= u32::from(flags & UNKNOWN != 0 && is_done) << lane;
                 }
             }
+            if !is_done {
+                continue;
+            }
+            looked.unwritten |= u32::from(flags & UNWRITTEN != 0) << lane;
+            if let (true, Found::Shared(at)) = (is_checked, found) {
+                looked.shared.push((lane, at, 0));
+            }
+            if is_observed {
+                let values = region.values.get(offset..end).unwrap_or_default();
+                looked.seen[lane][..values.len()].copy_from_slice(values);
+            }
         }
-        for (lane, missing) in faults {
-            self.missing(lane, missing, bytes, engine);
+        looked
+    }
+
+    /// Applies what was found about the lanes to the registers, and reports it.
+    fn finish_looked(&mut self, looked: &Looked, engine: &mut Engine<'_>) {
+        let registers = &mut self.warp.frames[self.path.frame].registers;
+        let origin = engine.origins.of(looked.flags);
+        for (element, unknown) in self.access.elements.iter().zip(looked.unknown) {
+            let Some(element) = element else { continue };
+            if let (Some(origin), true) = (origin, unknown != 0) {
+                registers.forget(element.slot, unknown, origin);
+            }
+            for lane in lanes(looked.outside) {
+                registers.set_lane(element.slot, element.rows, lane, 0);
+            }
         }
-        self.check_races(&shared, false, bytes, engine);
-        self.check_written(unwritten, engine);
-        self.observe(AccessKind::Load, done, &seen, engine);
-        Ok(())
+        for lane in lanes(looked.outside) {
+            self.fault(lane, FaultKind::OutOfBounds, engine);
+        }
+        self.check_races(&looked.shared, false, self.access.bytes(), engine);
+        self.check_written(looked.unwritten, engine);
     }
 
     fn store(&mut self, engine: &mut Engine<'_>) -> Result<(), Stop> {
@@ -444,7 +447,7 @@ impl Access<'_, '_> {
     }
 
     /// Executes an atomic operation without a lookup for each lane. Returns `None` where
-    /// [`Self::load_at_once`] returns false, and else whether memory has changed.
+    /// [`Self::store_at_once`] returns false, and else whether memory has changed.
     fn atomic_at_once(&mut self, operation: Atomic, engine: &mut Engine<'_>) -> Option<bool> {
         if engine.observes_values() || engine.block.races.is_some() {
             return None;
@@ -891,6 +894,57 @@ impl Access<'_, '_> {
     }
 }
 
+/// What a look at the bytes of each lane has found.
+#[derive(Default)]
+struct Looked {
+    /// The lanes beyond the local memory that they have, because others have more.
+    outside: u32,
+    unwritten: u32,
+    /// The lanes where each element is unknown, the flags of the first one, and its memory and offset.
+    unknown: [u32; MAX_ELEMENTS],
+    flags: u8,
+    first_unknown: Option<(Space, u64)>,
+    /// The lanes that read shared memory, and the offset of each.
+    shared: Vec<(usize, usize, u32)>,
+    /// The bytes, if an observer needs them.
+    seen: LaneBytes,
+}
+
+/// Writes the elements of a load, which are one after the other in the loaded rows, to their registers.
+fn write_rows(
+    registers: &mut Registers,
+    MemoryOp { size, scalar, elements, .. }: &MemoryOp,
+    rows: &[[u32; LANES]],
+    exec: u32,
+) {
+    for (place, element) in elements.iter().enumerate() {
+        let Some(element) = element else { continue };
+        let first = place * *size as usize / 4;
+        let Some(words) = rows.get(first..) else { continue };
+        match (*size, element.rows, words) {
+            (4, 1, [word, ..]) => registers.put(element.slot, word, exec),
+            (8, 2, [low, high, ..]) => registers.put(element.slot, &joined_words(low, high), exec),
+            (1 | 2, 1, [word, ..]) if !scalar.is_signed() => {
+                let shift = 8 * (place as u32 * size % 4);
+                let mask = u32::MAX >> (32 - 8 * size);
+                registers.put(element.slot, &word.map(|all| all >> shift & mask), exec);
+            }
+            _ => {
+                for lane in lanes(exec) {
+                    let mut bytes = [0; 16];
+                    for (bytes, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(words) {
+                        *bytes = word[lane].to_le_bytes();
+                    }
+                    let start = place * *size as usize % 4;
+                    let part = bytes.get(start..start + *size as usize).unwrap_or_default();
+                    let value = extended(part, *scalar, element.bits);
+                    registers.set_lane(element.slot, element.rows, lane, value);
+                }
+            }
+        }
+    }
+}
+
 /// The new word of an mbarrier, and the result of the operation: the token, or whether a phase is over.
 fn operate(operation: Mbarrier, argument: u64, word: u64) -> Result<(u64, u64), MbarrierFault> {
     if operation == Mbarrier::Init {
@@ -909,16 +963,6 @@ fn operate(operation: Mbarrier, argument: u64, word: u64) -> Result<(u64, u64), 
         }
     };
     Ok((new, word))
-}
-
-/// The bits that any address has.
-#[inline(always)]
-fn low_bits(addresses: &[u64; LANES]) -> u64 {
-    let mut bits = 0;
-    for address in addresses {
-        bits |= address;
-    }
-    bits
 }
 
 /// Rows of the low and the high words as one of 64 bits.

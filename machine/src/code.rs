@@ -43,6 +43,10 @@ pub struct Op {
     pub carries: bool,
     /// Whether it counts as a load, although it copies a row.
     pub loads: bool,
+    /// For a load alone, its effects if it is skipped. Such a load is reported to
+    /// [`MemoryObserver::load_alone`](crate::MemoryObserver::load_alone), and does not end lanes where its guard, its
+    /// address or its bytes are unknown.
+    pub alone: Option<Box<Effects>>,
 }
 
 /// The effect of an operation, apart from its operands.
@@ -91,7 +95,7 @@ pub enum Action {
     Fence,
     /// Commits or awaits copies of `cp.async`. Copies are executed at once, so only the race detector needs to know.
     Copies(CopyGroups),
-    /// An unsupported instruction. All that it would write becomes unknown.
+    /// An instruction that is not executed. All that it would write becomes unknown.
     NotExecuted(Box<Effects>),
     /// `alloca`, `stacksave`, `stackrestore`.
     Stack(StackOp),
@@ -99,12 +103,14 @@ pub enum Action {
     Nop,
 }
 
-/// All that an unsupported instruction would write.
+/// All that an instruction would write that is not executed.
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
     /// Whether the instruction is executed, and its effect is to make bytes indeterminate: `discard`.
     pub is_discard: bool,
     pub slots: Box<[Slot]>,
+    /// Registers that get the value of another row instead.
+    pub replaced: Box<[(Element, Slot)]>,
     /// Offsets and sizes in the local memory of the frame: the results of a call.
     pub locals: Box<[(u64, u64)]>,
     pub writes: Box<[UnknownWrite]>,
@@ -490,7 +496,7 @@ impl Op {
     pub fn new(action: Action, site: Site) -> Self {
         let (guard, counts) = (None, false);
         let (d, a, b, c, e) = (0, 0, 0, 0, 0);
-        let (carries, loads) = (false, false);
-        Self { action, guard, d, a, b, c, e, site, counts, carries, loads }
+        let (carries, loads, alone) = (false, false, None);
+        Self { action, guard, d, a, b, c, e, site, counts, carries, loads, alone }
     }
 }

@@ -4,6 +4,7 @@
 use crate::access;
 use crate::code::{Effects, Extent, Op};
 use crate::engine::{Engine, Stop};
+use crate::observer::{LoadAlone, LoadOutcome, SkipReason};
 use crate::registers::Origin;
 use crate::warp::{Path, Warp, lanes};
 
@@ -32,6 +33,18 @@ pub(crate) fn execute(
     let frame = &mut warp.frames[path.frame];
     for slot in &effects.slots {
         frame.registers.forget(*slot, exec, origin);
+    }
+    for (element, row) in &effects.replaced {
+        if element.bits == 1 {
+            let values = frame.registers.predicate(*row);
+            frame.registers.set_predicate(element.slot, values, exec);
+        } else {
+            for lane in lanes(exec) {
+                let value = frame.registers.lane(*row, element.rows, lane);
+                frame.registers.set_lane(element.slot, element.rows, lane, value);
+            }
+        }
+        frame.registers.know(element.slot, exec);
     }
     for (offset, bytes) in &effects.locals {
         for lane in lanes(exec) {
@@ -62,5 +75,26 @@ pub(crate) fn execute(
     if effects.writes_tensor {
         engine.block.tensor_origin = Some(origin);
     }
+    Ok(())
+}
+
+/// Reports a load alone that cannot be executed, and makes its results unknown in the lanes that may execute it.
+pub(crate) fn skip(
+    warp: &mut Warp,
+    path: &Path,
+    op: &Op,
+    reason: SkipReason,
+    engine: &mut Engine<'_>,
+) -> Result<(), Stop> {
+    let Some(effects) = &op.alone else { return Ok(()) };
+    let registers = &warp.frames[path.frame].registers;
+    let exec = op.guard.map_or(u32::MAX, |(slot, is_negated)| {
+        let lanes = registers.predicate(slot);
+        registers.unknown(slot) | if is_negated { !lanes } else { lanes }
+    });
+    execute(warp, path, op, effects, exec & path.mask, engine)?;
+    let registers = &warp.frames[path.frame].registers;
+    let outcome = LoadOutcome::Skipped(reason);
+    engine.report(&LoadAlone { site: op.site, outcome, destinations: &[], registers });
     Ok(())
 }

@@ -14,7 +14,7 @@ use crate::log::FaultLog;
 use crate::memory::{
     AllocationSide, AllocationUse, Bytes, DeviceMemory, MAX_LOCAL, NearestAllocation,
 };
-use crate::observer::{LaunchCounts, LaunchWatch, MemoryAccess, MemoryObserver};
+use crate::observer::{LaunchCounts, LaunchWatch, LoadAlone, MemoryAccess, MemoryObserver};
 use crate::races::{Performer, Race, RaceCheck, SharedAccess};
 use crate::registers::{Origin, Origins, Registers};
 use crate::warp::{Event, MAX_STACK, Path, Warp, lanes};
@@ -215,7 +215,7 @@ impl<'e> Engine<'e> {
             blocks: options.grid,
             threads: options.block,
             dynamic_shared: options.shared_bytes,
-            shared,
+            shared: shared.max(memory.shared.values.len() as u64),
             allocated_shared: shared.next_multiple_of(code.shared_unit.max(1)),
         };
         let origins = Origins::after(memory);
@@ -425,6 +425,13 @@ impl<'e> Engine<'e> {
         });
     }
 
+    /// Passes on a load alone.
+    pub(crate) fn report(&mut self, load: &LoadAlone<'_>) {
+        if let Some(observer) = &mut self.observer {
+            observer.load_alone(load);
+        }
+    }
+
     /// Executes all blocks.
     pub(crate) fn run(&mut self) -> Result<(), Site> {
         let mut left: Box<dyn Iterator<Item = [u32; 3]>> = match self.options.only_block {
@@ -474,6 +481,9 @@ impl<'e> Engine<'e> {
         let shared = self.shape.shared as usize;
         let replaced = self.block.shared.renew(shared, self.options.checks_uninitialized);
         self.copied(replaced as u64);
+        let of_image = 0..self.memory.shared.values.len();
+        self.copied(of_image.len() as u64);
+        self.block.shared.copy_from(&self.memory.shared, of_image, 0);
         let count = self.shape.warps() as usize;
         if self.options.checks_races {
             self.block.races.get_or_insert_default().begin(shared, count);

@@ -80,6 +80,8 @@ impl DeviceMemory {
         for known in &mut self.allocations {
             known.bytes.values.share();
         }
+        self.shared.values.share();
+        self.local.bytes.values.share();
         let mut fork = self.clone();
         fork.is_fork = true;
         for known in &mut fork.allocations {

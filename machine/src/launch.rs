@@ -11,6 +11,7 @@ use crate::observer::{LaunchCounts, LaunchWatch, MemoryObserver};
 use crate::registers::Origin;
 use crate::tensor_load::WarpTensorMemory;
 use warpload::lane::LaneMask;
+use warpload::machine::Misaligned;
 
 /// The default limit on warp instructions. It ends kernels that loop forever, within a minute or two.
 const STEPS: u64 = 1 << 30;
@@ -34,6 +35,8 @@ pub struct LaunchOptions {
     /// The size of the heap of `malloc` in bytes, 8 MiB as CUDA's `cudaLimitMallocHeapSize`. Memory that earlier
     /// launches have not freed counts, too.
     pub heap_bytes: u64,
+    /// The treatment of loads from misaligned addresses. GPUs fault. Other accesses always do.
+    pub misaligned: Misaligned,
     /// The maximum number of warp instructions. Exceeding it is [`LaunchEnd::Steps`].
     pub steps: u64,
     /// Whether loads of uninitialized shared or local memory are faults.
@@ -64,6 +67,7 @@ impl LaunchOptions {
             block,
             shared_bytes: 0,
             heap_bytes: HEAP,
+            misaligned: Misaligned::Fault,
             steps: STEPS,
             checks_uninitialized: false,
             checks_races: false,

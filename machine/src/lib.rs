@@ -53,6 +53,9 @@ pub use self::memory::{
 };
 pub use self::named::ParseNameError;
 pub use self::number::NumberType;
-pub use self::observer::{LaunchCounts, LaunchWatch, MemoryAccess, MemoryObserver};
+pub use self::observer::{
+    LaunchCounts, LaunchWatch, LoadAlone, LoadOutcome, LoadedLanes, MemoryAccess, MemoryObserver,
+    SkipReason,
+};
 pub use self::registers::{Origin, Registers};
 pub use self::tensor_load::WarpTensorMemory;

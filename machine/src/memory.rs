@@ -28,6 +28,11 @@ const FIRST: u64 = 0x8000_0000;
 /// The lowest address of the heap of `malloc`.
 const FIRST_OF_HEAP: u64 = 0x7000_0000_0000;
 
+/// The address of an image's constant bank. No pointer of a program leads there.
+const fn image_bank(number: u8) -> u64 {
+    (1 << 62) + ((number as u64) << 32)
+}
+
 /// The sizes on that heap are multiples of this many bytes.
 const HEAP_UNIT: u64 = 16;
 
@@ -265,6 +270,22 @@ impl Bytes {
         }
     }
 
+    /// Extends the bytes by known ones from an offset on, which is not before the end.
+    fn append(&mut self, offset: usize, bytes: &[u8]) {
+        let values = self.values.to_own();
+        values.resize(offset, 0);
+        values.extend_from_slice(bytes);
+        if !self.flags.is_empty() {
+            self.flags.resize(self.values.len(), 0);
+        }
+    }
+
+    /// [`Self::mark`] for the part of a range that exists.
+    fn mark_inside(&mut self, range: Range<u64>, flags: u8) {
+        let end = range.end.min(self.values.len() as u64) as usize;
+        self.mark(end.min(range.start as usize)..end, flags);
+    }
+
     /// Notes an access, for [`Self::renew`].
     #[inline(always)]
     fn touch(&mut self, start: usize, bytes: usize) {
@@ -302,7 +323,7 @@ impl Bytes {
     }
 
     /// Copies a range of other bytes, with their flags. Both ranges exist.
-    fn copy_from(&mut self, other: &Self, from: Range<usize>, to: usize) {
+    pub(crate) fn copy_from(&mut self, other: &Self, from: Range<usize>, to: usize) {
         let range = to..to + from.len();
         self.values[range.clone()].copy_from_slice(&other.values[from.clone()]);
         if other.flags.is_empty() {
@@ -400,6 +421,10 @@ pub struct DeviceMemory {
     /// The addresses of the module's variables in the last launch, by name.
     variables: HashMap<String, u64>,
     heap: Heap,
+    /// The first bytes of shared memory at the start of each block.
+    pub(crate) shared: Bytes,
+    /// The local memory of each warp at its start.
+    pub(crate) local: LocalMemory,
 }
 
 /// The state of the heap of `malloc`. Its allocations are among the others, at addresses that are never used again.
@@ -488,6 +513,8 @@ impl Default for DeviceMemory {
             total: 0,
             variables: HashMap::new(),
             heap: Heap::default(),
+            shared: Bytes::default(),
+            local: LocalMemory::default(),
         }
     }
 }
@@ -539,19 +566,108 @@ impl DeviceMemory {
         Some(bank.base.wrapping_add(offset))
     }
 
-    /// Creates a memory with the global memory of an image. The image's shared memory, local memory and constant banks
-    /// are not used.
+    /// Creates a memory with the windows and the memories of an image: each block begins with its shared memory, each
+    /// lane with its local memory.
     ///
     /// # Errors
-    /// Returns [`AllocationError`] if the image has more than 16 GiB, or memory inside the default windows.
+    /// Returns [`AllocationError`] if the image has more than 16 GiB.
     pub fn of_image(image: &Memory) -> Result<Self, AllocationError> {
-        let mut memory = Self::new();
+        let local = LocalMemory::of_image(image);
+        let mut memory = Self { map: *image.map(), local, ..Self::default() };
         for allocation in image.allocations() {
             let bytes = image.allocation_bytes(allocation);
-            memory.check_room(bytes.len() as u64)?;
-            memory.allocate_at(allocation.base, bytes.to_vec(), AllocationUse::Image)?;
+            memory.supply(Space::Global, allocation.base, bytes)?;
         }
+        for (bank, bytes) in image.constant_banks() {
+            memory.supply(Space::Constant { bank }, 0, bytes)?;
+        }
+        memory.supply(Space::Shared, 0, image.shared_bytes())?;
         Ok(memory)
+    }
+
+    /// Adds the bytes of an image that the memory does not have yet, from an offset on: addresses of global memory
+    /// between allocations, and in other memories all bytes behind the last one. Returns the ranges of offsets that were
+    /// added.
+    ///
+    /// # Errors
+    /// Returns [`AllocationError`] if generic addresses cannot reach the bytes of global memory, or all allocations
+    /// together have more than 16 GiB.
+    pub fn supply(
+        &mut self,
+        space: Space,
+        first: u64,
+        bytes: &[u8],
+    ) -> Result<Vec<Range<u64>>, AllocationError> {
+        let all = first..first.saturating_add(bytes.len() as u64);
+        let added = match space {
+            Space::Global => self.unallocated(all),
+            _ => std::iter::once(self.size_of(space).max(all.start)..all.end).collect(),
+        };
+        let added: Vec<_> = added.into_iter().filter(|part| !part.is_empty()).collect();
+        for part in &added {
+            let new = &bytes[(part.start - first) as usize..(part.end - first) as usize];
+            self.check_room(new.len() as u64)?;
+            let place = part.start as usize..part.end as usize;
+            match space {
+                Space::Global => {
+                    self.allocate_at(part.start, new.to_vec(), AllocationUse::Image)?;
+                }
+                Space::Constant { bank } => {
+                    let base = image_bank(bank);
+                    if self.allocation_mut(base).is_none() {
+                        self.allocate_at(base, Vec::new(), AllocationUse::Image)?;
+                        self.protect(base, Protection::Bank(bank));
+                        self.set_bank(bank, base);
+                    }
+                    if let Some(bank) = self.allocation_mut(base) {
+                        bank.bytes.append(place.start, new);
+                        self.total += place.len() as u64;
+                    }
+                }
+                Space::Shared => self.shared.append(place.start, new),
+                Space::Local => self.local.append(place.start, new),
+            }
+        }
+        Ok(added)
+    }
+
+    /// Removes the constant bank of an image. Returns its bytes.
+    pub fn take_bank(&mut self, number: u8) -> Vec<u8> {
+        let base = image_bank(number);
+        let at = self.allocations.binary_search_by_key(&base, |known| known.base);
+        let Ok(at) = at else { return Vec::new() };
+        self.banks.retain(|known| known.number != number);
+        let bytes = take(self.allocations.remove(at).bytes.values.to_own());
+        self.total -= bytes.len() as u64;
+        bytes
+    }
+
+    /// The size of a memory other than global memory, as an image has it.
+    fn size_of(&self, space: Space) -> u64 {
+        match space {
+            Space::Global => 0,
+            Space::Constant { bank } => {
+                self.bytes(image_bank(bank)).map_or(0, |bytes| bytes.len() as u64)
+            }
+            Space::Shared => self.shared.values.len() as u64,
+            Space::Local => self.local.of_image[0],
+        }
+    }
+
+    /// The parts of a range of global addresses that are not allocated.
+    fn unallocated(&self, range: Range<u64>) -> Vec<Range<u64>> {
+        let mut parts = Vec::new();
+        let mut from = range.start;
+        let first = self.allocations.partition_point(|known| known.end() <= range.start);
+        for known in &self.allocations[first..] {
+            if known.base >= range.end {
+                break;
+            }
+            parts.push(from..known.base.max(from));
+            from = from.max(known.end());
+        }
+        parts.push(from..range.end.max(from));
+        parts
     }
 
     /// Allocates initialized bytes. Returns the address of the first one, a multiple of 256.
@@ -615,7 +731,8 @@ impl DeviceMemory {
         let used = self.heap.used.checked_add(units).filter(|used| *used <= limit)?;
         self.check_room(bytes).ok()?;
         let size = usize::try_from(bytes).ok()?;
-        let base = self.free(self.heap.next.max(FIRST_OF_HEAP), bytes)?;
+        let first = FIRST_OF_HEAP.min(1 << (self.map.address_bits() - 1));
+        let base = self.free(self.heap.next.max(first), bytes)?;
         let purpose = AllocationUse::Heap { bytes };
         let mut allocation = DeviceAllocation::new(base, vec![0; size], purpose);
         if is_unwritten {
@@ -835,10 +952,23 @@ impl DeviceMemory {
         }
     }
 
-    /// Makes bytes of the allocation at `base` unknown, because their initial value is.
-    pub fn make_unknown(&mut self, base: u64, part: Range<usize>) {
-        if let Some(allocation) = self.allocation_mut(base) {
-            allocation.bytes.mark(part, UNKNOWN);
+    /// Makes bytes of a memory unknown, because their initial value is.
+    pub fn make_unknown(&mut self, space: Space, place: Range<u64>) {
+        let first = match space {
+            Space::Global => Some(place.start),
+            Space::Constant { bank } => self.of_bank(bank, place.start),
+            Space::Shared => return self.shared.mark_inside(place, UNKNOWN),
+            Space::Local => {
+                for lane in 0..LANES {
+                    let start = self.local.place(lane, 0) as u64;
+                    self.local.bytes.mark_inside(start + place.start..start + place.end, UNKNOWN);
+                }
+                return;
+            }
+        };
+        if let Some(allocation) = first.and_then(|first| self.allocation_around(first)) {
+            let start = first.unwrap_or(0) - allocation.base;
+            allocation.bytes.mark_inside(start..start + (place.end - place.start), UNKNOWN);
         }
     }
 
@@ -909,18 +1039,69 @@ impl DeviceMemory {
     }
 }
 
-/// The local memory of a warp. Each of the 32 lanes has the same number of bytes, one lane after the other.
+/// The local memory of a warp. Each of the 32 lanes has the same number of bytes, one lane after the other, and behind
+/// them an image's bytes at the end of the window.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LocalMemory {
     pub(crate) bytes: Bytes,
     /// The number of bytes for each lane.
     stride: u64,
+    /// The bytes of each lane that the image has: from offset 0 on, and at the end of the window.
+    of_image: [u64; 2],
 }
 
 impl LocalMemory {
-    /// Clears the memory for another warp.
-    pub(crate) fn reset(&mut self, is_unwritten: bool) {
-        self.bytes.reset((self.stride * 32) as usize, is_unwritten);
+    fn of_image(image: &Memory) -> Self {
+        let mut bytes = Vec::new();
+        (0..LANES).for_each(|lane| bytes.extend_from_slice(image.local_low_bytes(lane)));
+        (0..LANES).for_each(|lane| bytes.extend_from_slice(image.local_high_bytes(lane)));
+        let sizes = [image.local_low_bytes(0), image.local_high_bytes(0)];
+        let of_image = sizes.map(|bytes| bytes.len() as u64);
+        Self { bytes: Bytes::new(bytes), stride: of_image[0], of_image }
+    }
+
+    /// Extends an image's bytes from offset 0 on by the same ones in each lane.
+    fn append(&mut self, offset: usize, bytes: &[u8]) {
+        let [old, high] = self.of_image;
+        let low = (offset + bytes.len()) as u64;
+        let mut grown = Self {
+            bytes: Bytes::new(vec![0; ((low + high) * 32) as usize]),
+            stride: low,
+            of_image: [low, high],
+        };
+        grown.take(self, old);
+        for lane in 0..LANES {
+            let at = grown.place(lane, offset as u64);
+            grown.bytes.values[at..at + bytes.len()].copy_from_slice(bytes);
+        }
+        *self = grown;
+    }
+
+    /// Prepares the memory for another warp, which begins with `image`.
+    pub(crate) fn reset(&mut self, image: &Self, is_unwritten: bool) {
+        let [low, high] = image.of_image;
+        self.stride = self.stride.max(low);
+        self.of_image = image.of_image;
+        self.bytes.reset(((self.stride + high) * 32) as usize, is_unwritten);
+        self.take(image, low);
+    }
+
+    /// Copies the first bytes of each lane from a memory with the same bytes at the end of the window, and these.
+    fn take(&mut self, from: &Self, low: u64) {
+        let high = (32 * self.of_image[1]) as usize;
+        let [start, end] = [from.place(LANES, 0), self.place(LANES, 0)];
+        self.bytes.copy_from(&from.bytes, start..start + high, end);
+        for lane in 0..LANES {
+            let start = from.place(lane, 0);
+            self.bytes.copy_from(&from.bytes, start..start + low as usize, self.place(lane, 0));
+        }
+    }
+
+    /// The place of a lane's byte at the end of a window.
+    fn place_high(&self, lane: usize, offset: u64, window: Window) -> Option<usize> {
+        let high = self.of_image[1];
+        let at = offset.checked_sub(window.size - high).filter(|at| *at < high)?;
+        Some(self.place(LANES, lane as u64 * high + at))
     }
 
     /// The bytes of all lanes if each has room for `bytes`. `None` beyond [`MAX_LOCAL`].
@@ -934,7 +1115,7 @@ impl LocalMemory {
 
     /// The bytes of all lanes.
     pub(crate) fn memory_bytes(&self) -> u64 {
-        32 * self.stride
+        32 * (self.stride + self.of_image[1])
     }
 
     /// Makes room for `bytes` in each lane, at most [`MAX_LOCAL`].
@@ -943,16 +1124,19 @@ impl LocalMemory {
             return;
         }
         let stride = Self::stride_for(bytes.min(MAX_LOCAL));
-        let mut grown = match is_unwritten {
-            true => Bytes::unwritten((stride * 32) as usize),
-            false => Bytes::new(vec![0; (stride * 32) as usize]),
+        let size = ((stride + self.of_image[1]) * 32) as usize;
+        let bytes = match is_unwritten {
+            true => Bytes::unwritten(size),
+            false => Bytes::new(vec![0; size]),
         };
-        for lane in 0..32 {
-            let (from, to) = ((lane * self.stride) as usize, (lane * stride) as usize);
-            let size = self.stride as usize;
-            grown.copy_from(&self.bytes, from..from + size, to);
-        }
-        (self.bytes, self.stride) = (grown, stride);
+        let mut grown = Self { bytes, stride, of_image: self.of_image };
+        grown.take(self, self.stride);
+        *self = grown;
+    }
+
+    /// The bytes of each lane that an image has from offset 0 on.
+    pub(crate) fn of_image_size(&self) -> u64 {
+        self.of_image[0]
     }
 
     pub(crate) fn place(&self, lane: usize, offset: u64) -> usize {
@@ -1012,10 +1196,18 @@ impl LoadMemory for Memories<'_> {
             }
             Space::Shared => (&*self.shared, 0),
             Space::Local => {
-                // Lanes with different sizes go one by one.
-                let size = if self.local_ends.is_some() { 0 } else { self.local_size };
-                self.note_flags(&self.local.bytes);
-                return Region::of_each_lane_up_to(size, &self.local.bytes.values);
+                let local = &*self.local;
+                self.note_flags(&local.bytes);
+                // Lanes with different sizes are looked at one by one.
+                self.has_flags.set(self.has_flags.get() || self.local_ends.is_some());
+                let (low, high) = local.bytes.values.split_at_checked(local.place(LANES, 0))?;
+                return match local.place_high(0, offset, self.global.map.local()) {
+                    None => Region::of_each_lane_up_to(self.local_size, low),
+                    Some(_) => {
+                        let size = self.global.map.local().size;
+                        Region::of_each_lane(size - local.of_image[1], high)
+                    }
+                };
             }
         };
         self.note_flags(bytes);
@@ -1049,7 +1241,10 @@ impl Memories<'_> {
         size: u32,
         exec: u32,
     ) {
-        if self.global.is_fork && matches!(space, AddressSpace::Global | AddressSpace::Generic) {
+        if self.global.is_fork
+            && exec != 0
+            && matches!(space, AddressSpace::Global | AddressSpace::Generic)
+        {
             self.note_each(space, addresses, size, exec);
         }
     }
@@ -1098,9 +1293,11 @@ impl Memories<'_> {
                 Ok(Found::Shared(address as usize))
             }
             Space::Local => {
-                let is_inside = address + bytes <= self.local_end(lane);
-                let found = || Found::Local(self.local.place(lane, address));
-                is_inside.then(found).ok_or(Missing::Outside)
+                let window = self.global.map.local();
+                let place = self.local.place_high(lane, address, window);
+                let end = if place.is_some() { window.size } else { self.local_end(lane) };
+                let found = || Found::Local(place.unwrap_or(self.local.place(lane, address)));
+                (address + bytes <= end).then(found).ok_or(Missing::Outside)
             }
             Space::Global => self.find_global(address, bytes, None),
             Space::Constant { bank } => {
@@ -1212,7 +1409,7 @@ impl Memories<'_> {
 
     #[inline(always)]
     fn local_end(&self, lane: usize) -> u64 {
-        self.local_ends.map_or(self.local_size, |ends| ends[lane])
+        self.local_ends.map_or(self.local_size, |ends| ends[lane].max(self.local.of_image[0]))
     }
 
     /// The end of the bytes that a location belongs to: its allocation, shared memory, or the lane's local memory in use.
@@ -1220,6 +1417,9 @@ impl Memories<'_> {
         match found {
             Found::Global(at, _) => self.global.allocations[at].bytes.values.len(),
             Found::Shared(_) => self.shared.values.len(),
+            Found::Local(place) if place >= self.local.place(LANES, 0) => {
+                self.local.place(LANES, (lane as u64 + 1) * self.local.of_image[1])
+            }
             Found::Local(_) => self.local.place(lane, self.local_end(lane)),
         }
     }

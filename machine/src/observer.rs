@@ -5,9 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use crate::access::{AccessKind, LaneBytes};
-use crate::code::Site;
+use crate::code::{Element, Site};
+use crate::fault::TensorLoadFault;
+use crate::registers::Registers;
+use crate::tensor::{Issue, TensorFault, TensorLoad};
 use warpload::lane::{LANES, LaneMask};
-use warpload::memory::AddressSpace;
+use warpload::load::LaneFaults;
+use warpload::memory::{AddressMap, AddressSpace, GenericAddress, Space, Width};
 use warpload::text::plural;
 
 /// Shows another thread how far a launch is, and lets it end the launch.
@@ -106,11 +110,105 @@ pub struct MemoryAccess<'a> {
     pub unknown: LaneMask,
 }
 
+/// A load alone, and what has become of it: see [`Op::alone`](crate::code::Op::alone).
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct LoadAlone<'a> {
+    /// The instruction.
+    pub site: Site,
+    /// The result.
+    pub outcome: LoadOutcome<'a>,
+    /// The registers of the elements in order; `None` for a sink. None at all if it was skipped, or no lane executes a
+    /// load of Tensor Memory.
+    pub destinations: &'a [Option<Element>],
+    /// The registers after it.
+    pub registers: &'a Registers,
+}
+
+/// The result of a load alone.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum LoadOutcome<'a> {
+    /// A load was executed.
+    Loaded(LoadedLanes<'a>),
+    /// No lane executes a load of Tensor Memory.
+    Idle,
+    /// A load of Tensor Memory was executed by all lanes.
+    Tensor {
+        /// The load.
+        load: TensorLoad,
+        /// The warp and its address.
+        issue: Issue,
+        /// The fault. The registers are then unchanged.
+        fault: Option<TensorFault>,
+    },
+    /// It was not executed.
+    Skipped(SkipReason),
+}
+
+/// The lanes of a load.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct LoadedLanes<'a> {
+    /// The lanes that execute it.
+    pub executing: LaneMask,
+    /// Each lane's address before rounding; meaningless for lanes that do not execute.
+    pub addresses: &'a [u64; LANES],
+    /// The space of the addresses.
+    pub space: AddressSpace,
+    /// The size of each lane's access.
+    pub width: Width,
+    /// The windows.
+    pub map: &'a AddressMap,
+    /// The faults of all lanes.
+    pub faults: &'a LaneFaults,
+}
+
+impl LoadedLanes<'_> {
+    /// The executing lanes with a misaligned address.
+    #[must_use]
+    pub fn misaligned(&self) -> LaneMask {
+        let low_bits = u64::from(self.width.bytes()) - 1;
+        self.executing & LaneMask::from_fn(|lane| self.addresses[lane] & low_bits != 0)
+    }
+
+    /// The memory of each lane's rounded address; `None` if the lane does not execute, or the address is in no memory.
+    #[must_use]
+    pub fn memories(&self) -> [Option<Space>; LANES] {
+        std::array::from_fn(|lane| {
+            let address = GenericAddress(self.addresses[lane]).align_down(self.width);
+            let place = self.map.locate(self.space, address, None);
+            place.ok().filter(|_| self.executing.contains(lane)).map(|place| place.space)
+        })
+    }
+}
+
+/// Why a load alone was skipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SkipReason {
+    /// Its guard is unknown in these lanes.
+    Guard(LaneMask),
+    /// Its address is unknown in these lanes.
+    Address(LaneMask),
+    /// Bytes are unknown from this offset of a memory on, up to the size of the access.
+    Bytes(Space, u64),
+    /// There is no Tensor Memory.
+    NoTensorMemory,
+    /// Lanes of a load of Tensor Memory disagree.
+    Tensor(TensorLoadFault),
+}
+
 /// Observes the memory instructions of a launch, in order of execution.
 pub trait MemoryObserver {
     /// Called after each memory instruction of a warp. `cp.async` makes two accesses of [`AccessKind::Copy`]: first to
     /// global memory, then to shared memory.
     fn access(&mut self, access: &MemoryAccess<'_>);
+
+    /// Called after each load alone.
+    fn load_alone(&mut self, load: &LoadAlone<'_>) {
+        let _ = load;
+    }
 
     /// Called with the text of each call of `printf`, a thread at a time.
     fn printed(&mut self, text: &[u8]) {

@@ -15,12 +15,13 @@ use crate::externals;
 use crate::fault::{FaultKind, MachineFaultKind, StackLimit};
 use crate::matrix;
 use crate::memory::{LocalMemory, UNWRITTEN};
+use crate::observer::SkipReason;
 use crate::races::RaceCheck;
 use crate::registers::{CARRY, Origins, Registers, Slot};
 use crate::stack;
 use crate::tensor_load;
 use crate::{access, effects};
-use warpload::lane::LANES;
+use warpload::lane::{LANES, LaneMask};
 
 /// The instructions that a path executes before another path of its warp gets a turn.
 const PATH_TURN: u32 = 1 << 12;
@@ -151,7 +152,13 @@ impl Warp {
         for frame in (0..self.frames.len()).rev() {
             self.recycle(frame, engine);
         }
-        self.local.reset(engine.options.checks_uninitialized);
+        let of_image = engine.memory.local.memory_bytes();
+        let more = of_image.saturating_sub(self.local.memory_bytes());
+        engine.block.stack_bytes = engine.block.stack_bytes.saturating_add(more);
+        if engine.block.stack_bytes > MAX_STACK {
+            return Err(Stop::Lanes(lanes, FaultKind::StackOverflow { limit: StackLimit::Launch }));
+        }
+        self.local.reset(&engine.memory.local, engine.options.checks_uninitialized);
         // None of the threads is active: nothing to execute, as if all had exited.
         if lanes == 0 {
             return Ok(());
@@ -347,6 +354,18 @@ impl Warp {
         engine: &mut Engine<'_>,
     ) -> Result<Option<Event>, Stop> {
         let Stop::Lanes(lost, kind) = stop else { return Err(stop) };
+        if op.alone.is_some() {
+            let registers = &self.frames[path.frame].registers;
+            let guard = op.guard.map_or(0, |(slot, _)| registers.unknown(slot)) & path.mask;
+            let reason = match guard {
+                0 => SkipReason::Address(LaneMask::from_bits(lost)),
+                guard => SkipReason::Guard(LaneMask::from_bits(guard)),
+            };
+            effects::skip(self, &path, op, reason, engine)?;
+            path.pc += 1;
+            self.ready.push(path);
+            return Ok(None);
+        }
         self.end(lost, path.frame, &kind, op, engine);
         path.mask &= !lost;
         if path.mask != 0 {
@@ -437,7 +456,7 @@ impl Warp {
     ) -> Result<Next, Stop> {
         match &op.action {
             Action::Memory(memory) => {
-                if exec != 0 {
+                if exec != 0 || op.alone.is_some() {
                     access::execute(self, path, op, memory, exec, engine)?;
                 }
             }
@@ -486,7 +505,7 @@ impl Warp {
                 }
             }
             Action::TensorLoad(load) => {
-                if exec != 0 {
+                if exec != 0 || op.alone.is_some() {
                     tensor_load::execute(self, path, op, load, exec, engine)?;
                 }
             }

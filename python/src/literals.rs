@@ -196,7 +196,7 @@ objects! {
 
 literals! {
     /// The treatment of misaligned addresses.
-    Misaligned = "misaligned" ["force", "report"];
+    Misaligned = "misaligned" ["force", "report", "fault"];
     /// The meaning of the lane in a Tensor Memory address.
     LaneMode = "lane_mode" ["strict", "wrap"];
     /// Our own executors.

@@ -18,7 +18,7 @@ use crate::outcome::Outcome;
 use crate::warp::Warp;
 
 /// A memory, the number of registers, and the treatment of misaligned addresses: `force` rounds them down, `report`
-/// rounds them down and reports a fault.
+/// rounds them down and reports a fault, `fault` reports it and loads zeroes, as GPUs do.
 #[pyclass(frozen, module = "warpload")]
 pub(crate) struct Machine {
     state: State<Arc<Bytes>>,
@@ -37,10 +37,8 @@ impl Machine {
         register_limit: u64,
         misaligned: literals::Misaligned,
     ) -> PyResult<Self> {
-        let misaligned = match misaligned.0 {
-            "report" => Misaligned::Report,
-            _ => Misaligned::Force,
-        };
+        let is_named = |known: &Misaligned| known.name() == misaligned.0;
+        let misaligned = Misaligned::ALL.into_iter().find(is_named).unwrap_or_default();
         let register_limit = RegisterLimit::new(register_limit)
             .map_err(|failed| error(py, ErrorKind::Argument, failed))?;
         Ok(Self::of(register_limit, misaligned, memory))
@@ -74,10 +72,7 @@ impl Machine {
     /// The treatment of misaligned addresses.
     #[getter]
     fn misaligned(&self) -> literals::Misaligned {
-        literals::Misaligned(match self.state.misaligned {
-            Misaligned::Force => "force",
-            Misaligned::Report => "report",
-        })
+        literals::Misaligned(self.state.misaligned.name())
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

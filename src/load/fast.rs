@@ -130,6 +130,9 @@ pub(super) fn load_spread<M: LoadMemory>(
     let Some(first) = lanes.executing.first() else { return Loaded::default() };
     let count = rows.len().min(op.registers() as usize);
     let rows = &mut rows[..count];
+    if misaligned == Misaligned::Fault && !misaligned_lanes(op, lanes).is_empty() {
+        return load_lanes(op, lanes, misaligned, memory, rows);
+    }
     let is_one_address = is_one_address(op, lanes, first);
     let space = match common_region(op, lanes, first, memory) {
         Some((space, region)) if load_region(op, lanes, first, is_one_address, &region, rows) => {
@@ -296,9 +299,10 @@ fn load_lanes<M: LoadMemory>(
     memory: &M,
     rows: &mut [LaneValues],
 ) -> Loaded {
-    let misaligned = match misaligned {
-        Misaligned::Report => misaligned_lanes(op, lanes),
-        Misaligned::Force => LaneMask::NONE,
+    let (misaligned, faults) = match misaligned {
+        Misaligned::Report => (misaligned_lanes(op, lanes), false),
+        Misaligned::Fault => (misaligned_lanes(op, lanes), true),
+        Misaligned::Force => (LaneMask::NONE, false),
     };
     let (mut loaded, mut is_outside) = (Loaded::default(), false);
     for (i, lane) in lanes.executing.lanes().enumerate() {
@@ -313,6 +317,11 @@ fn load_lanes<M: LoadMemory>(
         if misaligned.contains(lane) {
             let cause = FaultCause::MisalignedAddress;
             loaded.faults.push(lane_fault(op, lanes, lane, cause, space));
+            if faults {
+                is_outside = true;
+                put(rows, lane, Words::default());
+                continue;
+            }
         }
         // The allocation and the value: clause 4.6, clause 4.8.
         let value = match found {

@@ -8,6 +8,7 @@ use std::ops::{Index, IndexMut};
 use warpload_encoding::{Reg, UniformReg};
 
 use crate::lane::LaneMask;
+use crate::machine::Misaligned;
 use crate::memory::{GenericAddress, OutsideWindow, Space};
 
 /// The path that a `.U.128` took.
@@ -161,7 +162,8 @@ pub enum LaneFaultKind {
     OutsideWindow,
     /// No memory is allocated at the address, and the lane gets zeroes.
     OutsideAllocation,
-    /// The address was rounded down, and the lane loads from the rounded address.
+    /// The address was rounded down, and the lane loads from the rounded address, unless the machine
+    /// [faults](Misaligned::Fault).
     MisalignedAddress,
 }
 
@@ -180,10 +182,10 @@ impl LaneFaultKind {
         }
     }
 
-    /// Returns whether the lane gets zeroes instead of a value.
+    /// Returns whether the lane gets zeroes instead of a value, on a machine that treats misaligned addresses so.
     #[must_use]
-    pub const fn zeroes(self) -> bool {
-        !matches!(self, Self::MisalignedAddress)
+    pub const fn zeroes(self, misaligned: Misaligned) -> bool {
+        !matches!(self, Self::MisalignedAddress) || matches!(misaligned, Misaligned::Fault)
     }
 }
 

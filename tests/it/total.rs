@@ -165,7 +165,7 @@ fn use_memory<M: LoadMemory>(
     count: usize,
 ) {
     let mut rows = vec![[7; LANES]; count];
-    for misaligned in [Misaligned::Report, Misaligned::Force] {
+    for misaligned in Misaligned::ALL {
         let loaded = load(op, lanes, memory, misaligned, &mut rows);
         loaded.faults.iter().for_each(|fault| drop(fault.to_string()));
     }

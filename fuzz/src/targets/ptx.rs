@@ -1,7 +1,7 @@
 use warpload::machine::Machine;
 use warpload::memory::{AddressMap, MemoryBuilder};
 use warpload_ptx::launch::{AllocationUse, DeviceMemory, Kernel, KernelLaunch, LoadedModule};
-use warpload_ptx::run::{Placement, RegisterFile, WarpTensorMemory};
+use warpload_ptx::run::{Launch, WarpTensorMemory};
 use warpload_ptx::tensor::TensorMemory;
 use warpload_ptx::{check, lower, read, read_load};
 
@@ -36,20 +36,20 @@ pub(super) fn ptx_does_not_panic(input: &[u8]) {
     for function in module.functions() {
         let memory = MemoryBuilder::new(AddressMap::default()).global(0, &[1; 64]).build();
         let Ok(memory) = memory else { return };
-        let Ok(placement) = Placement::for_function(&module, function) else { continue };
-        let Ok(mut environment) = placement.into_environment(Machine::new(memory)) else {
-            continue;
-        };
-        environment.tensor = Some(WarpTensorMemory::new(TensorMemory::new(), 0));
-        let mut registers = RegisterFile::new();
+        let mut launch = Launch::default();
+        launch.function = Some(module.text(function.name).to_owned());
+        launch.tensor = Some(WarpTensorMemory::new(TensorMemory::new(), 0));
         for name in ["%rd1", "%r1", "a"] {
-            for register in module.registers_named(function, name) {
-                registers.set(register, [0; 32]);
+            if !module.registers_named(function, name).is_empty() {
+                launch = launch.register(name, "0");
             }
         }
-        for step in environment.run(function, &mut registers) {
-            drop(step.result);
-        }
+        let Ok(mut run) = launch.prepare(&module, Machine::new(memory)) else { continue };
+        let each = run.each(|step| {
+            drop(format!("{step:?}"));
+            Ok::<(), std::convert::Infallible>(())
+        });
+        each.unwrap_or_else(|never| match never {});
     }
 }
 

@@ -3,10 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use super::RegisterLanes;
 use super::cluster::needs_cluster;
 use super::effects;
 use super::lane_rules::{Request, conversions, lane_operation, number_types, truth, video};
-use crate::meaning::{PARAMETER_BASE, PARAMETERS, Register, component};
+use crate::meaning::{PARAMETERS, Register, component};
 use crate::module::count_step;
 use crate::module::operands::RegisterOperands;
 use crate::module::{
@@ -19,7 +20,7 @@ use crate::syntax::load::{
 };
 use crate::syntax::special::special_register;
 use crate::syntax::{Constant, ScalarType, Span, StateSpace, SubQualifier, TypeClass};
-use warpload::lane::LANES;
+use warpload::lane::{LANES, LaneMask};
 use warpload::memory::AddressMap;
 use warpload_machine::code::{
     Action, AddressSpace, Arrive, Atomic, BankValue, BarrierKind, BarrierOp, Base, CallOp,
@@ -37,12 +38,33 @@ use warpload_machine::lanes::predicates::{Comparison, compare, lies_in};
 use warpload_machine::{External, MAX_ALIGNMENT, Modes, NumberType as T, Site, pending_count};
 
 /// The inputs of decoding besides the module.
-pub(super) struct Surroundings {
+pub(crate) struct Surroundings {
     /// The addresses of variables and of the kernel's parameters, in their spaces.
     pub(super) variables: HashMap<DeclarationId, (AddressSpace, u64)>,
     pub(super) windows: Windows,
     /// Values that the caller set. They replace the results of instructions.
     pub(super) overrides: HashMap<Register, Box<[u128; LANES]>>,
+    /// Whether the loads of a function are executed alone. All variables then have an address.
+    pub(super) is_of_loads: bool,
+}
+
+impl Surroundings {
+    /// The surroundings of loads alone: the address of each variable in its space, and values of registers.
+    pub(crate) fn of_loads(
+        module: &Module<'_>,
+        addresses: &HashMap<DeclarationId, u64>,
+        registers: Vec<RegisterLanes>,
+    ) -> Self {
+        let variables = addresses.iter().filter_map(|(id, address)| {
+            Some((*id, (module.declaration(*id)?.space.addresses()?, *address)))
+        });
+        Self {
+            variables: variables.collect(),
+            windows: Windows::default(),
+            overrides: registers.into_iter().collect(),
+            is_of_loads: true,
+        }
+    }
 }
 
 /// The generic addresses of the spaces, for `cvta` and `isspacep`.
@@ -88,12 +110,42 @@ pub(super) fn compile(
     compilation
 }
 
+/// Decodes the loads of a function alone, in the order of the text. All other instructions, and loads that are not among
+/// `loads`, only make their results unknown. Also returns the loads that cannot be decoded.
+pub(crate) fn compile_loads(
+    module: &Module<'_>,
+    id: FunctionId,
+    around: &Surroundings,
+    loads: &HashSet<StatementId>,
+    active: LaneMask,
+) -> (Compilation, Vec<StatementId>) {
+    let mut calls = Calls::new(module, id);
+    let mut compilation = Compilation::default();
+    let mut failed = Vec::new();
+    if let Some(function) = module.functions().get(id.index()) {
+        let mut compiler =
+            FunctionCompiler::new(module, id, function, around, &mut calls, &mut compilation);
+        for statement in module.statement_ids(function) {
+            let Some(instruction) = module.instruction(statement) else { continue };
+            compiler.statement = statement;
+            if !compiler.alone(&instruction, loads.contains(&statement), active) {
+                failed.push(statement);
+            }
+        }
+        compiler.guard = None;
+        compiler.emit(Action::Return);
+        compiler.lie_in(NO_SCOPE);
+        compiler.finish();
+    }
+    (compilation, failed)
+}
+
 /// A kernel with the functions that it calls, and the names and places in reports about it.
 #[derive(Debug, Default)]
-pub(super) struct Compilation {
-    pub(super) code: Code,
+pub(crate) struct Compilation {
+    pub(crate) code: Code,
     /// The registers of each function by their first row, to name one that nothing has written.
-    pub(super) registers: Vec<HashMap<Slot, Register>>,
+    pub(crate) registers: Vec<HashMap<Slot, Register>>,
     /// The first instruction that needs a cluster.
     pub(super) of_cluster: Option<StatementId>,
 }
@@ -146,6 +198,8 @@ pub(super) struct FunctionCompiler<'c, 'm> {
     of_cluster: &'c mut Option<StatementId>,
     entry: Pc,
     registers: HashMap<Register, Element>,
+    /// The rows of the values that the caller set.
+    given: HashMap<Register, Slot>,
     constants: HashMap<(u64, u32), Slot>,
     specials: HashMap<Special, Slot>,
     presets: Vec<Preset>,
@@ -153,6 +207,8 @@ pub(super) struct FunctionCompiler<'c, 'm> {
     /// Offset and size of each variable and parameter in the local memory of a frame.
     locals: HashMap<DeclarationId, (u64, u64)>,
     local_bytes: u64,
+    /// Whether the loads of the function are executed alone, see [`compile_loads`].
+    is_alone: bool,
     /// The statement of the current instruction.
     statement: StatementId,
     guard: Option<(Slot, bool)>,
@@ -196,17 +252,21 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             of_cluster,
             entry,
             registers: HashMap::new(),
+            given: HashMap::new(),
             constants: HashMap::new(),
             specials: HashMap::new(),
             presets: Vec::new(),
             rows: FIRST_ROW,
             locals: HashMap::new(),
             local_bytes: 0,
+            is_alone: around.is_of_loads,
             statement: StatementId(0),
             guard: None,
             branches: Vec::new(),
         };
-        compiler.lay_out_locals(id);
+        if !compiler.is_alone {
+            compiler.lay_out_locals(id);
+        }
         compiler
     }
 
@@ -489,6 +549,55 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
     }
 
+    /// Emits a load alone, or the loss of an instruction's results. Returns whether the load can be decoded.
+    fn alone(&mut self, of: &PtxInstruction<'m>, is_executed: bool, active: LaneMask) -> bool {
+        self.guard = None;
+        if let Some(guard) = of.guard {
+            let slot = self.named(of, guard.register, T::Pred).ok();
+            self.guard = slot.map(|slot| (slot, guard.is_negated));
+        }
+        if active.is_empty() {
+            self.guard = Some((self.constant(0, 1), false));
+        }
+        let before = self.code.ops.len();
+        let compiled = if is_executed { self.plain(of) } else { Err(NotExecuted) };
+        let effects = Box::new(self.results_replaced(of));
+        if compiled.is_ok() {
+            if let Some(load) = self.code.ops.last_mut() {
+                load.alone = Some(effects);
+            }
+            return true;
+        }
+        self.code.ops.truncate(before);
+        self.emit(Action::NotExecuted(effects));
+        !is_executed
+    }
+
+    /// The effects on registers of an instruction that is not executed. Values that the caller set replace results.
+    fn results_replaced(&mut self, of: &PtxInstruction<'m>) -> Effects {
+        let (mut slots, mut replaced) = (Vec::new(), Vec::new());
+        for register in RegisterOperands::of(self.module, of).writes {
+            let element = self.register(register);
+            match self.given(register, element) {
+                Some(row) => replaced.push((element, row)),
+                None => slots.push(element.slot),
+            }
+        }
+        Effects { slots: slots.into(), replaced: replaced.into(), ..Effects::default() }
+    }
+
+    /// The row of the values that the caller set for a register.
+    fn given(&mut self, register: Register, element: Element) -> Option<Slot> {
+        let values = self.around.overrides.get(&register)?;
+        if let Some(slot) = self.given.get(&register) {
+            return Some(*slot);
+        }
+        let slot = self.new_rows(element.rows);
+        self.given.insert(register, slot);
+        self.presets.push(preset(slot, element, values));
+        Some(slot)
+    }
+
     /// Keeps the guard of an instruction that overwrites it before its last operation, such as `@p setp.eq.s32 p|q, a, b`.
     /// All operations have the guard that the instruction began with.
     fn read_guard_once(&mut self, of: &PtxInstruction<'m>, before: usize) {
@@ -559,10 +668,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             return;
         }
         for register in RegisterOperands::of(self.module, of).writes {
-            let Some(values) = self.around.overrides.get(&register) else { continue };
             let element = self.register(register);
-            let slot = self.new_rows(element.rows);
-            self.presets.push(preset(slot, element, values));
+            let Some(slot) = self.given(register, element) else { continue };
             let scalar = match element.bits {
                 1 => T::Pred,
                 64 => T::B64,
@@ -825,9 +932,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         if scalar.is_float() {
             return Err(NotExecuted);
         }
-        let (space, address) = *self.around.variables.get(&id).ok_or(NotExecuted)?;
-        // In PTX, the addresses of parameters begin at 0.
-        let address = if space == PARAMETERS { address - PARAMETER_BASE } else { address };
+        let (_, address) = *self.around.variables.get(&id).ok_or(NotExecuted)?;
         self.constant_of(address.wrapping_add(offset), scalar)
     }
 
@@ -1358,24 +1463,22 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         address: &AddressOperand,
         space: Option<StateSpace>,
     ) -> Compiled<(AddressSpace, Base, u64)> {
-        let is_entry = self.function.kind == FunctionKind::Entry;
         let written = match space {
             None => AddressSpace::Generic,
-            Some(StateSpace::Param) if !is_entry => AddressSpace::Local,
+            Some(StateSpace::Param)
+                if self.function.kind != FunctionKind::Entry && !self.is_alone =>
+            {
+                AddressSpace::Local
+            }
             Some(space) => space.addresses().ok_or(NotExecuted)?,
         };
         let mut offset = address.displacement();
-        // The parameters of a kernel begin behind other bytes of their bank.
-        let first = if written == PARAMETERS { PARAMETER_BASE } else { 0 };
-        let Some(name) = address.base else {
-            return Ok((written, Base::Zero, offset.wrapping_add(first)));
-        };
+        let Some(name) = address.base else { return Ok((written, Base::Zero, offset)) };
         let Some(symbol) = self.module.find_at(of.scope, name) else {
             // A special register, such as `[%laneid]`.
             let known = special_register(self.module.text(name)).ok_or(NotExecuted)?;
             let is_wide = known.scalar.bits() == Some(64);
             let slot = self.named(of, name, if is_wide { T::B64 } else { T::B32 })?;
-            let offset = offset.wrapping_add(first);
             return Ok((written, Base::Register { slot, is_wide }, offset));
         };
         if symbol.declaration.space == StateSpace::Register {
@@ -1388,7 +1491,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                 return Err(NotExecuted);
             }
             let base = Base::Register { slot: element.slot, is_wide: element.rows == 2 };
-            return Ok((written, base, offset.wrapping_add(first)));
+            return Ok((written, base, offset));
         }
         let mut index = None;
         if address.form == AddressForm::Indexed {
@@ -1455,6 +1558,9 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             return Err(NotExecuted);
         }
         let op = self.access(of, MemoryKind::Load, scalar, elements)?;
+        if self.is_alone {
+            return self.control(Action::Memory(Box::new(op)));
+        }
         if op.space == PARAMETERS && op.base == Base::Zero {
             return self.parameter(op);
         }
@@ -1466,7 +1572,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     fn parameter(&mut self, op: MemoryOp) -> Compiled<()> {
         let AddressSpace::Constant { bank } = op.space else { return Err(NotExecuted) };
         let parameters = &self.around.windows.parameters;
-        let end = (parameters.end - parameters.start).saturating_add(PARAMETER_BASE);
+        let end = parameters.end - parameters.start;
         let is_aligned = op.offset.is_multiple_of(op.bytes().into());
         let is_inside = op.offset.checked_add(op.bytes().into()).is_some_and(|last| last <= end);
         let is_plain = |element: &Element| element.rows <= 2;
@@ -2449,6 +2555,7 @@ mod tests {
             variables: HashMap::new(),
             windows: Windows::default(),
             overrides: HashMap::new(),
+            is_of_loads: false,
         };
         let before = steps();
         let code = compile(&module, module.function_id_of("k").expect("a kernel"), &around);

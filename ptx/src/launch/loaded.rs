@@ -9,13 +9,13 @@ use super::compile::{
 use super::kernel::{Kernel, KernelError, KernelLaunch, is_named_by_host, named_variables};
 use super::report::KernelResult;
 use super::written::shortened;
-use crate::meaning::{CONST_BANK, CONSTANTS, PARAMETER_BANK, PARAMETER_BASE, PARAMETERS};
+use crate::meaning::{CONST_BANK, CONSTANTS, PARAMETER_BANK, PARAMETERS};
 use crate::module::{
-    Array, Declaration, DeclarationId, FunctionId, Linkage, Module, StatementId, initial_bytes,
-    variable_bytes,
+    Array, Declaration, DeclarationId, FunctionId, Linkage, Module, StatementId, VariableLayout,
+    initial_bytes, variable_bytes,
 };
 use crate::syntax::StateSpace;
-use warpload_machine::code::AddressSpace;
+use warpload::memory::{AddressSpace, Space};
 use warpload_machine::{
     AllocationUse, DeviceMemory, LaunchEnd, LaunchWatch, MAX_ALIGNMENT, MemoryObserver, Protection,
     run,
@@ -75,6 +75,9 @@ pub struct LoadedModule<'m> {
     /// Addresses from the caller, in the variables' spaces.
     places: HashMap<DeclarationId, u64>,
     windows: Windows,
+    /// The bytes of an image for `.const` variables, which win over initial values, and the offset of each variable.
+    constants: Vec<u8>,
+    offsets: HashMap<DeclarationId, u64>,
     kernels: HashMap<FunctionId, LoadedKernel>,
 }
 
@@ -109,9 +112,17 @@ impl<'m> LoadedModule<'m> {
             shared: 0,
             placed: Vec::new(),
             places: places.iter().copied().collect(),
-            windows: Windows::default(),
+            windows: Windows { map: *memory.map(), ..Windows::default() },
+            constants: memory.take_bank(CONST_BANK),
+            offsets: HashMap::new(),
             kernels: HashMap::new(),
         };
+        if !loaded.constants.is_empty()
+            && let Ok(layout) = VariableLayout::new(module)
+        {
+            let all = module.declarations_with_ids();
+            loaded.offsets = all.filter_map(|(id, _)| Some((id, layout.offset(id)?))).collect();
+        }
         let named = named_by_initial_values(module);
         let mut addresses = Addresses::new();
         loaded.shared = loaded.place_shared(&mut addresses, 0, |id| named.contains(&id))?;
@@ -232,6 +243,8 @@ impl<'m> LoadedModule<'m> {
         };
         let initial = initial_bytes(module, declared, bytes, &address);
         memory.write(base, 0, &initial.bytes);
+        let first = self.offsets.get(&id).filter(|_| declared.space == StateSpace::Const);
+        let of_image = first.and_then(|first| self.constants.get(*first as usize..));
         for (unknown, span) in initial.unknown {
             let range = unknown.start as usize..unknown.end as usize;
             // `initial_bytes` only knows the addresses of variables, so function names are unknown to it.
@@ -241,9 +254,13 @@ impl<'m> LoadedModule<'m> {
                     let address = function_address(function).to_le_bytes();
                     memory.write(base, range.start, &address[..range.len()]);
                 }
-                _ => memory.make_unknown(base, range),
+                _ => {
+                    let unknown = base + unknown.start..base + unknown.end;
+                    memory.make_unknown(Space::Global, unknown);
+                }
             }
         }
+        memory.write(base, 0, of_image.unwrap_or_default());
     }
 
     /// Launches a kernel of the module. `memory` must be the one that the module is loaded in.
@@ -288,7 +305,7 @@ impl<'m> LoadedModule<'m> {
         let mut variables = self.addresses.clone();
         let shared = self.place_shared(&mut variables, self.shared, is_used)?;
         let (bytes, offsets) = kernel.parameters(launch);
-        let in_bank = |(id, offset)| (id, (PARAMETERS, PARAMETER_BASE + offset));
+        let in_bank = |(id, offset)| (id, (PARAMETERS, offset));
         variables.extend(offsets.into_iter().map(in_bank));
         let size = bytes.len() as u64;
         let parameters = FIRST_PARAMETERS + PARAMETER_ROOM * self.kernels.len() as u64;
@@ -301,7 +318,7 @@ impl<'m> LoadedModule<'m> {
         memory.protect(parameters, Protection::Bank(NO_BANK));
         let windows = Windows { parameters: parameters..parameters + size, ..self.windows.clone() };
         let overrides = launch.registers.iter().cloned().collect();
-        let around = Surroundings { variables, windows, overrides };
+        let around = Surroundings { variables, windows, overrides, is_of_loads: false };
         let mut compilation = compile(module, kernel.id, &around);
         if let Some(statement) = compilation.of_cluster {
             memory.release(parameters);
@@ -335,7 +352,7 @@ impl<'m> LoadedModule<'m> {
         }
         memory.write(*parameters, 0, &kernel.parameters(launch).0);
         memory.protect(*parameters, Protection::Bank(PARAMETER_BANK));
-        memory.set_bank(PARAMETER_BANK, parameters.wrapping_sub(PARAMETER_BASE));
+        memory.set_bank(PARAMETER_BANK, *parameters);
         let outcome = run(code, options, memory, observer, watch);
         memory.protect(*parameters, Protection::Bank(NO_BANK));
         let end = outcome.end;

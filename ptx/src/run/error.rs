@@ -2,7 +2,6 @@
 
 use crate::meaning::MeaningError;
 use crate::syntax::{Position, Span};
-use crate::tensor::TensorLoadErrorKind;
 use warpload::lane::LaneMask;
 
 /// The reason why a load cannot be executed, and its place. Faults of the emulated machine are not errors; see
@@ -26,8 +25,7 @@ pub enum RunErrorKind {
     /// The load cannot be resolved.
     #[error(transparent)]
     Meaning(MeaningError),
-    /// A register that the load reads has no value:
-    /// [`RegisterFile::set`](super::RegisterFile::set) sets one.
+    /// A register that the load reads has no value: [`Launch::register`](super::Launch::register) sets one.
     #[error("register `{register}` has no value{}", .in_lanes(*lanes))]
     NoValue {
         /// Its name.
@@ -38,8 +36,7 @@ pub enum RunErrorKind {
         is_predicate: bool,
     },
     /// The load reads a parameter, or a result of a call, with an unknown value.
-    /// [`Placement::set_parameter`](super::Placement::set_parameter) sets it; a memory image with these bytes does,
-    /// too.
+    /// [`Launch::parameter`](super::Launch::parameter) sets it; a memory image with these bytes does, too.
     #[error("parameter `{parameter}` has no value")]
     NoParameter {
         /// Its name.
@@ -61,10 +58,7 @@ pub enum RunErrorKind {
     /// The load names a variable without an address, because it belongs to another function.
     #[error("`{0}` is a variable of another function")]
     Unplaced(String),
-    /// An illegal load of Tensor Memory.
-    #[error(transparent)]
-    Tensor(TensorLoadErrorKind),
-    /// A load of Tensor Memory without one. [`Environment::tensor`](super::Environment::tensor) sets it.
+    /// A load of Tensor Memory without one. [`Launch::tensor`](super::Launch::tensor) sets it.
     #[error("this load needs Tensor Memory, and none is given")]
     NoTensorMemory,
     /// Some lanes do not execute a load of Tensor Memory, although all 32 must.

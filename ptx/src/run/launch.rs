@@ -1,19 +1,18 @@
-//! [`Launch`]: the input of a function. [`PtxRun`] executes the function's loads one after the other.
+//! [`Launch`]: the input of a function, as users give it.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use warpload::lane::LaneMask;
+use warpload::lane::{LANES, LaneMask};
 use warpload::machine::Machine;
 
 use super::value::{ValueError, bits_of, lane_bits};
-use super::{
-    Environment, Executed, Placement, PlacementError, RegisterFile, RunError, WarpTensorMemory,
+use super::variables::Variables;
+use super::{PlacementError, PtxRun, WarpTensorMemory};
+use crate::launch::{Kernel, KernelLaunch, LaunchOptions, RegisterLanes};
+use crate::module::{
+    Array, Declaration, DeclarationId, Function, FunctionId, Module, variable_bytes,
 };
-use crate::launch::{Kernel, KernelLaunch};
-use crate::module::{Array, Declaration, DeclarationId, Function, Module, variable_bytes};
-use crate::rules::{StatementVerdict, Unit, check_as};
-use crate::syntax::load::PtxLoad;
 use crate::syntax::{ScalarType, StateSpace};
 
 /// The input of a function. Values are constant expressions of PTX.
@@ -193,43 +192,6 @@ pub enum LaunchValueError {
 /// module can declare any number.
 const MAX_PARAMETER: u64 = 1 << 20;
 
-/// A function with its variables in memory and its registers set, ready to run.
-#[derive(Debug)]
-pub struct PtxRun<'m> {
-    module: &'m Module<'m>,
-    function: &'m Function,
-    environment: Environment<'m>,
-    registers: RegisterFile,
-    remarks: Vec<String>,
-}
-
-/// The outcome of one load.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum LaunchStep<'s> {
-    /// The load was executed.
-    Executed {
-        /// The load.
-        load: &'s PtxLoad<'s>,
-        /// The effects.
-        executed: &'s Executed,
-    },
-    /// The statement is illegal, and was not executed. It may be no load at all.
-    Illegal {
-        /// The load; `None` for another statement.
-        load: Option<&'s PtxLoad<'s>>,
-        /// The rules that it breaks.
-        verdict: &'s StatementVerdict<'s>,
-    },
-    /// The load was not executed, because a value is unknown or an operand cannot be resolved.
-    Failed {
-        /// The load.
-        load: &'s PtxLoad<'s>,
-        /// The reason.
-        error: &'s RunError,
-    },
-}
-
 impl Launch {
     /// Sets a register.
     #[must_use]
@@ -252,25 +214,31 @@ impl Launch {
         self
     }
 
-    /// Adds the variables of a function to the memory of a machine, and sets the registers.
+    /// Puts the variables of a function into the memory of a machine, and decodes its loads.
     ///
     /// # Errors
     /// Returns [`LaunchError`] if the launch does not fit the module.
     pub fn prepare<'m>(
         &self,
         module: &'m Module<'m>,
-        machine: Machine,
+        Machine { memory, misaligned, .. }: Machine,
     ) -> Result<PtxRun<'m>, LaunchError> {
         let function = self.function_of(module)?;
-        let mut placement =
-            Placement::for_function(module, function).map_err(PlacementError::from)?;
-        self.place_variables(module, function, &mut placement)?;
-        let mut environment = placement.into_environment(machine)?;
-        environment.active = self.active;
-        environment.tensor.clone_from(&self.tensor);
+        let is_it = |known: &Function| std::ptr::eq(known, function);
+        let number = module.functions().iter().position(is_it).unwrap_or(0);
+        let id = FunctionId(number as u32);
+        let places = self.placed(module, function, |_| false)?.into_iter().collect();
+        let is_parameter = |id: DeclarationId| {
+            module.declaration(id).is_some_and(|known| known.space == StateSpace::Param)
+        };
+        let given = self.given_parameters(module, function, is_parameter)?.into_iter().collect();
+        let variables = Variables::new(module, function, &places, given)?;
+        let mut options = LaunchOptions::new([1; 3], [LANES as u32, 1, 1]);
+        (options.misaligned, options.active) = (misaligned, self.active);
+        options.tensor.clone_from(&self.tensor);
         let mut remarks = Vec::new();
         let registers = self.set_registers(module, function, &mut remarks)?;
-        Ok(PtxRun { module, function, environment, registers, remarks })
+        PtxRun::new(module, (id, function), &variables, registers, options, &memory, remarks)
     }
 
     /// The named function, or the only one.
@@ -291,31 +259,6 @@ impl Launch {
         }
     }
 
-    /// Sets the parameters' values and the addresses of variables.
-    fn place_variables(
-        &self,
-        module: &Module<'_>,
-        function: &Function,
-        placement: &mut Placement<'_>,
-    ) -> Result<(), LaunchError> {
-        for (name, value, wrong) in given(LaunchValue::Place, &self.places)? {
-            let address = bits_of(value, ScalarType::B64).map_err(|error| wrong(error.into()))?;
-            for (id, _) in variables(module, function, name).map_err(&wrong)? {
-                placement.place(id, address as u64);
-            }
-        }
-        for (name, value, wrong) in given(LaunchValue::Parameter, &self.parameters)? {
-            for (id, declared) in variables(module, function, name).map_err(&wrong)? {
-                if declared.space != StateSpace::Param {
-                    let (name, space) = (name.to_owned(), declared.space);
-                    return Err(wrong(LaunchValueError::NoParameter { name, space }));
-                }
-                placement.set_parameter(id, &elements(value, declared).map_err(&wrong)?);
-            }
-        }
-        Ok(())
-    }
-
     /// Transfers the values to the launch of a kernel: registers, addresses of variables, active lanes and Tensor
     /// Memory. Returns the bytes of the named parameters, by parameter number.
     ///
@@ -327,35 +270,56 @@ impl Launch {
         launch: &mut KernelLaunch,
     ) -> Result<BTreeMap<usize, Vec<u8>>, LaunchError> {
         let (module, function) = (kernel.module(), kernel.function());
-        launch.registers = self.set_registers(module, function, &mut Vec::new())?.given();
+        launch.registers = self.set_registers(module, function, &mut Vec::new())?;
         launch.options.active = self.active;
         launch.options.tensor.clone_from(&self.tensor);
+        let is_parameter = |id: DeclarationId| function.parameters.contains(&id.index());
+        launch.places.extend(self.placed(module, function, is_parameter)?);
+        let given = self.given_parameters(module, function, is_parameter)?.into_iter();
+        Ok(given.map(|(id, bytes)| (id.index() - function.parameters.start, bytes)).collect())
+    }
+
+    /// The addresses of variables. `is_parameter` tells which ones have no address to choose.
+    fn placed(
+        &self,
+        module: &Module<'_>,
+        function: &Function,
+        is_parameter: impl Fn(DeclarationId) -> bool,
+    ) -> Result<Vec<(DeclarationId, u64)>, LaunchError> {
+        let mut placed = Vec::new();
         for (name, value, wrong) in given(LaunchValue::Place, &self.places)? {
             let address = bits_of(value, ScalarType::B64).map_err(|error| wrong(error.into()))?;
-            let found = variables(module, function, name).map_err(&wrong)?;
-            if found.iter().any(|(id, _)| function.parameters.contains(&id.index())) {
-                return Err(wrong(LaunchValueError::IsParameter { name: name.to_owned() }));
+            for (id, _) in variables(module, function, name).map_err(&wrong)? {
+                if is_parameter(id) {
+                    return Err(wrong(LaunchValueError::IsParameter { name: name.to_owned() }));
+                }
+                placed.push((id, address as u64));
             }
-            launch.places.extend(found.into_iter().map(|(id, _)| (id, address as u64)));
         }
-        let mut parameters = BTreeMap::new();
+        Ok(placed)
+    }
+
+    /// The bytes of parameters: missing elements are zero. `is_parameter` tells which variables are ones.
+    fn given_parameters(
+        &self,
+        module: &Module<'_>,
+        function: &Function,
+        is_parameter: impl Fn(DeclarationId) -> bool,
+    ) -> Result<Vec<(DeclarationId, Vec<u8>)>, LaunchError> {
+        let mut parameters = Vec::new();
         for (name, value, wrong) in given(LaunchValue::Parameter, &self.parameters)? {
             for (id, declared) in variables(module, function, name).map_err(&wrong)? {
-                let number = id.index().checked_sub(function.parameters.start);
-                let number = number.filter(|_| function.parameters.contains(&id.index()));
-                let no_parameter = || {
+                if !is_parameter(id) {
                     let (name, space) = (name.to_owned(), declared.space);
-                    wrong(LaunchValueError::NoParameter { name, space })
-                };
-                let number = number.ok_or_else(no_parameter)?;
+                    return Err(wrong(LaunchValueError::NoParameter { name, space }));
+                }
                 let mut bytes = elements(value, declared).map_err(&wrong)?;
                 let size = variable_bytes(module, declared);
                 if size > MAX_PARAMETER {
                     return Err(wrong(LaunchValueError::TooLarge(size)));
                 }
-                // Missing elements are zero.
                 bytes.resize(size as usize, 0);
-                parameters.insert(number, bytes);
+                parameters.push((id, bytes));
             }
         }
         Ok(parameters)
@@ -366,8 +330,8 @@ impl Launch {
         module: &Module<'_>,
         function: &Function,
         remarks: &mut Vec<String>,
-    ) -> Result<RegisterFile, LaunchError> {
-        let mut registers = RegisterFile::new();
+    ) -> Result<Vec<RegisterLanes>, LaunchError> {
+        let mut registers = Vec::new();
         for (name, value, wrong) in given(LaunchValue::Register, &self.registers)? {
             let found = module.registers_named(function, name);
             if found.is_empty() {
@@ -391,10 +355,11 @@ impl Launch {
                              `{name}=0xffffffff` is true in all"
                         ));
                     }
-                    registers.set_predicate(register, lanes);
+                    let is_true = |lane| u128::from(lanes.contains(lane));
+                    registers.push((register, Box::new(std::array::from_fn(is_true))));
                 } else {
                     let bits = lane_bits(value, scalar).map_err(|error| wrong(error.into()))?;
-                    registers.set(register, bits);
+                    registers.push((register, Box::new(bits)));
                 }
             }
         }
@@ -457,60 +422,6 @@ pub(crate) fn elements(text: &str, declared: &Declaration) -> Result<Vec<u8>, La
         bytes.extend(&bits_of(element, declared.scalar)?.to_le_bytes()[..size]);
     }
     Ok(bytes)
-}
-
-impl PtxRun<'_> {
-    /// Returns remarks for the reader of the results, such as that the number of a predicate is a mask.
-    #[must_use]
-    pub fn remarks(&self) -> &[String] {
-        &self.remarks
-    }
-
-    /// Returns the memory and the addresses that the loads execute on.
-    #[must_use]
-    pub fn environment(&self) -> &Environment<'_> {
-        &self.environment
-    }
-
-    /// Executes the legal loads in the order of the text, and calls `each` with the outcome of each.
-    ///
-    /// # Errors
-    /// Returns the error of `each`, which ends the run.
-    pub fn each<E>(
-        &mut self,
-        mut each: impl FnMut(LaunchStep<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let Self { module, function, environment, registers, .. } = self;
-        let is_wrong =
-            |verdict: &StatementVerdict<'_>| !verdict.is_legal() && !verdict.is_declaration();
-        let mut verdicts = check_as(module, Unit::Part).filter(is_wrong).peekable();
-        for id in module.statement_ids(function) {
-            while verdicts.next_if(|verdict| verdict.statement < Some(id)).is_some() {}
-            let illegal = verdicts.next_if(|verdict| verdict.statement == Some(id));
-            let instruction = module.instruction(id);
-            let load = instruction.filter(|instruction| instruction.opcode.is_load());
-            if let Some(verdict) = &illegal {
-                if let Some(instruction) = &instruction {
-                    environment.pass(instruction, registers);
-                }
-                each(LaunchStep::Illegal { load: load.as_ref(), verdict })?;
-                continue;
-            }
-            let Some(instruction) = instruction else { continue };
-            let Some(load) = load else {
-                environment.pass(&instruction, registers);
-                continue;
-            };
-            match environment.load(&load, registers) {
-                Ok(executed) => each(LaunchStep::Executed { load: &load, executed: &executed })?,
-                Err(error) => {
-                    environment.pass(&load, registers);
-                    each(LaunchStep::Failed { load: &load, error: &error })?;
-                }
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Serializes lanes as a number.

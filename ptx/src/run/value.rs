@@ -173,6 +173,6 @@ fn shown(text: &str) -> String {
 }
 
 /// A mask of the low `width` bits.
-pub(super) fn low_bits(width: u32) -> u128 {
+fn low_bits(width: u32) -> u128 {
     1_u128.checked_shl(width).map_or(u128::MAX, |bit| bit - 1)
 }

@@ -1041,7 +1041,7 @@ class LoweredLoad:
 class Machine:
     """
     A memory, the number of registers, and the treatment of misaligned addresses: `force` rounds them down, `report`
-    rounds them down and reports a fault.
+    rounds them down and reports a fault, `fault` reports it and loads zeroes, as GPUs do.
     """
     def __new__(cls, /, memory: Memory, *, register_limit: SupportsIndex = 255, misaligned: Misaligned = ...) -> Machine: ...
     def __repr__(self, /) -> str: ...

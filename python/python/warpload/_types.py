@@ -40,7 +40,7 @@ KernelFaultKind = Literal[
     "unknown_value",
 ]
 UniformPath = Literal["broadcast", "divergent"]
-Misaligned = Literal["force", "report"]
+Misaligned = Literal["force", "report", "fault"]
 Executor = Literal["fast", "reference", "both"]
 Family = Literal[
     "execute",

@@ -96,7 +96,7 @@ pub(super) fn load_lane<M: LoadMemory>(
             space,
         });
     };
-    let is_reported = rounded != address && machine.misaligned == Misaligned::Report;
+    let is_reported = rounded != address && machine.misaligned != Misaligned::Force;
 
     let found =
         |space, values, is_outside| LaneLoad { sum, address, rounded, space, values, is_outside };
@@ -105,6 +105,9 @@ pub(super) fn load_lane<M: LoadMemory>(
     let reached = resolve(load.memory, machine, warp, lane, rounded);
     if is_reported {
         mark(FaultCause::MisalignedAddress, reached.ok());
+        if machine.misaligned == Misaligned::Fault {
+            return found(reached.ok(), [0; 8], true);
+        }
     }
     let space = match reached {
         Ok(space) => space,

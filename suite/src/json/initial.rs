@@ -94,7 +94,7 @@ fn is_forced(misaligned: &Misaligned) -> bool {
 }
 
 fn misaligned<S: Serializer>(misaligned: &Misaligned, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(if is_forced(misaligned) { "force" } else { "report" })
+    to.serialize_str(misaligned.name())
 }
 
 /// Objects with bytes: their own keys, then either `hex`, or `file` with `offset` and `length`. A macro, because serde

@@ -120,7 +120,11 @@ fn values() {
             "initial.predicates.P0",
             "at most 32 bits",
         ),
-        (r#"{"misaligned": "ignore"}"#.into(), "initial.misaligned", "`force` or `report`"),
+        (
+            r#"{"misaligned": "ignore"}"#.into(),
+            "initial.misaligned",
+            "one of `force`, `report`, `fault`",
+        ),
         (r#"{"register_limit": -1}"#.into(), "initial.register_limit", "expected a whole number"),
         (
             r#"{"register_limit": "255"}"#.into(),

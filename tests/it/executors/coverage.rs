@@ -108,7 +108,8 @@ fn kinds(case: &Case, outcome: &Outcome) -> Vec<String> {
         return vec![format!("{}, {of}", fault.name())];
     }
     let mut kinds = fault_kinds(case, outcome);
-    let outside = outcome.lane_faults.iter().filter(|fault| fault.kind().zeroes());
+    let outside =
+        outcome.lane_faults.iter().filter(|fault| fault.kind().zeroes(case.machine.misaligned));
     let faulting: Vec<_> = outside.map(|fault| fault.lane).collect();
     let loading = outcome.executing & !LaneMask::from_fn(|lane| faulting.contains(&lane));
     kinds.push(if loading.is_empty() {

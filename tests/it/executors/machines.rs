@@ -18,7 +18,7 @@ pub(crate) fn machine(choices: &mut Choices<'_>) -> Machine {
     };
     Machine {
         register_limit: RegisterLimit::new(register_limit).unwrap(),
-        misaligned: choices.pick(&[Misaligned::Force, Misaligned::Report]),
+        misaligned: choices.pick(&Misaligned::ALL),
         memory,
     }
 }

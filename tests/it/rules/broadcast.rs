@@ -2,6 +2,7 @@
 
 use warpload::load::LaneFaultKind;
 use warpload::load::UniformPath::{self, Broadcast, Divergent};
+use warpload::machine::{Machine, Misaligned};
 
 use crate::rules::{Loaded, active, at, limited, load, machine, reporting, with, word};
 
@@ -42,6 +43,17 @@ fn a_misaligned_mark_does_not_prevent_it() {
     let loaded = load("LD.U.128 R4, [R2]", &reporting(), at(|lane| 0x1010 + lane as u64 % 16));
     assert_eq!(loaded.faulting(LaneFaultKind::MisalignedAddress), 0xfffe_fffe);
     assert_eq!(path(&loaded), Broadcast);
+}
+
+/// A misaligned lane gets zeroes then, and so the lanes are served one by one.
+#[test]
+fn a_misalignment_that_faults_prevents_it() {
+    let machine = Machine { misaligned: Misaligned::Fault, ..machine() };
+    let loaded = load("LD.U.128 R4, [R2]", &machine, at(|lane| 0x1010 + 4 * (lane as u64 % 2)));
+    assert_eq!(loaded.faulting(LaneFaultKind::MisalignedAddress), 0xaaaa_aaaa);
+    assert_eq!(loaded.registers(4, 2), ROW.map(word));
+    assert_eq!(loaded.registers(4, 3), [0; 4]);
+    assert_eq!(path(&loaded), Divergent);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use warpload::encoding::Reg;
 use warpload::load::{FaultCause, LaneFault, WarpFault};
+use warpload::machine::Misaligned;
 use warpload::memory::{GenericAddress, OutsideWindow, Space};
 
 use crate::rules::{at, load, machine, reporting, with, word};
@@ -87,8 +88,12 @@ fn a_lane_can_be_misaligned_and_outside() {
 /// Clause 7: the kinds that zero the lane, and the kind that does not.
 #[test]
 fn a_misaligned_lane_is_not_zeroed() {
-    assert!(BY_PLG.kind().zeroes() && FaultCause::OutsideAllocation.kind().zeroes());
-    assert!(!FaultCause::MisalignedAddress.kind().zeroes());
+    assert!(
+        BY_PLG.kind().zeroes(Misaligned::Force)
+            && FaultCause::OutsideAllocation.kind().zeroes(Misaligned::Force)
+    );
+    assert!(!FaultCause::MisalignedAddress.kind().zeroes(Misaligned::Report));
+    assert!(FaultCause::MisalignedAddress.kind().zeroes(Misaligned::Fault));
     let loaded = load("LD R4, [R2]", &reporting(), at(|_| 0x1013));
     assert_eq!(loaded.causes(0), [FaultCause::MisalignedAddress]);
     assert_eq!(loaded.register(4, 0), word(0x10));

@@ -2,7 +2,7 @@
 
 use super::{launch, module};
 use warpload::lane::LaneMask;
-use warpload::memory::{AddressMap, Memory};
+use warpload::memory::{AddressMap, Memory, MemoryBuilder, Window};
 use warpload_ptx::launch::{
     AllocationError, AllocationUse, DeviceMemory, Kernel, KernelError, KernelLaunch, KernelResult,
 };
@@ -142,6 +142,51 @@ fn tensor_memory_is_read_by_warps() {
         &tensor("mov.u32 %r9, 64 << 16; tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r1}, [%r9];");
     assert_eq!(fault.result.faults[0].kind.name(), "tensor_memory");
     assert_eq!(fault.result.fault_count, 2);
+}
+
+/// Each block begins with the shared memory of an image, each lane with its local memory; constants and windows are the
+/// image's, too.
+#[test]
+fn images_have_all_memories() {
+    let source = ".version 8.0\n.target sm_80\n.address_size 64
+.const .u32 first = 1; .const .u32 second = 2;
+.visible .entry k(.param .u64 out) {
+    .shared .u32 tile[4]; .local .u32 own[4];
+    .reg .b32 %r<9>; .reg .b64 %rd<9>;
+    ld.param.u64 %rd1, [out]; mov.u32 %r0, %tid.x; mul.wide.u32 %rd2, %r0, 16; add.s64 %rd2, %rd1, %rd2;
+    ld.shared.u32 %r1, [tile+4]; ld.local.u32 %r2, [own+8]; ld.const.u32 %r3, [first];
+    ld.const.u32 %r4, [second];
+    st.global.v4.u32 [%rd2], {%r1, %r2, %r3, %r4};
+    mov.u64 %rd3, tile; cvta.shared.u64 %rd3, %rd3; ld.u32 %r5, [%rd3];
+    ld.local.u32 %r6, [0x7fc]; st.local.u32 [0x7fc], %r5; ld.local.u32 %r7, [0x7fc];
+    st.global.v4.u32 [%rd2], {%r1, %r2, %r3, %r5};
+    st.shared.u32 [tile+4], 0; st.local.u32 [own+8], 0;
+    st.global.v2.u32 [%rd2+32], {%r6, %r7};
+    ret;
+}";
+    let (shared, local) =
+        (Window { base: 0x1_0000, size: 0x1000 }, Window { base: 0x2_0000, size: 0x800 });
+    let lanes = |size: usize, first: u8| -> Vec<u8> {
+        (0..32 * size).map(|at| first + (at / size) as u8).collect()
+    };
+    let image = MemoryBuilder::new(AddressMap::new(40, shared, local).unwrap())
+        .shared(&[5; 8])
+        .local_low(12, &lanes(12, 0))
+        .local_high(4, &lanes(4, 64))
+        .constant(3, &[9; 4])
+        .global(0x9000_0000, &[0; 64])
+        .build()
+        .unwrap();
+    let module = read(source).expect("a module");
+    let kernel = Kernel::chosen(&module, None).expect("a kernel");
+    let mut memory = DeviceMemory::of_image(&image).expect("room");
+    let launch = KernelLaunch::new([2, 1, 1], [2, 1, 1]).parameter(&0x9000_0000_u64.to_le_bytes());
+    let result = kernel.run(&launch, &mut memory, None).expect("an end");
+    assert!(result.faults.is_empty(), "{}", result.faults[0]);
+    let out = memory.bytes(0x9000_0000).expect("a buffer");
+    let of_lane = |lane: u32| [0x0505_0505, 0x0101_0101 * lane, 0x0909_0909, 0x0505_0505];
+    assert_eq!(out[..32], [words(&of_lane(0)), words(&of_lane(1))].concat());
+    assert_eq!(out[48..56], words(&[0x4141_4141, 0x0505_0505]));
 }
 
 /// A warp none of whose lanes is active has nothing to execute, and ends like one whose lanes have exited.

@@ -2,7 +2,7 @@
 //! the text.
 
 use warpload::machine::Machine;
-use warpload_ptx::run::Placement;
+use warpload_ptx::run::Launch;
 use warpload_ptx::syntax::{LineIndex, Span};
 use warpload_ptx::{check, lower, read};
 
@@ -133,12 +133,7 @@ fn numbers_in_the_text_cost_nothing() {
         let module = read(&source).expect(body);
         assert_eq!(module.declarations().len(), 1, "{body}");
         assert_eq!(lower(&module).count(), 0, "{body}");
-        let placement = match module.functions().first() {
-            Some(function) => Placement::for_function(&module, function),
-            None => Placement::new(&module),
-        };
-        let environment = placement.map(|placement| placement.into_environment(Machine::default()));
-        let is_placed = matches!(environment, Ok(Ok(_)));
+        let is_placed = Launch::default().prepare(&module, Machine::default()).is_ok();
         assert_eq!(is_placed, PLACED.contains(&body), "{body}");
     }
     let deep = format!("{header}.entry k() {}", "{".repeat(100_000));

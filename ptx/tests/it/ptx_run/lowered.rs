@@ -1,37 +1,35 @@
 //! A load of PTX executed as it is, and the SASS that it becomes: the same registers, the same faults.
 
+use std::collections::HashMap;
+
 use proptest::prelude::*;
 use warpload::encoding::{Pred, Reg};
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::execute;
-use warpload::machine::Machine;
+use warpload::machine::{Machine, Misaligned};
 use warpload::warp::Warp;
 use warpload_ptx::lower::{Binding, LoweredLoad};
 use warpload_ptx::meaning::{AddressBase, PARAMETER_BASE, Register, ResolvedAddress};
-use warpload_ptx::run::{Executed, Placement, RegisterFile};
+use warpload_ptx::run::{Executed, Launch};
 use warpload_ptx::{Module, check, lower, read};
 
+use crate::ptx_run::fixture::{elements, outcomes};
 use crate::ptx_run::lowered_cases::{BETWEEN, Case, Part, case};
-use crate::ptx_run::property::{Choices, address, machine, memories};
+use crate::ptx_run::property::{Choices, address, each, machine, memories};
 use crate::ptx_run::reference::Memories;
 
 /// Where a warp keeps the guard until it is known which predicate the SASS wants.
 const GUARD: Pred = Pred::P0;
 
-/// The address that a place has in each lane.
-struct Places<'p> {
-    registers: &'p RegisterFile,
-    placement: &'p Placement<'p>,
-}
+/// The values of the address registers.
+struct Places(HashMap<Register, [u64; LANES]>);
 
-impl Places<'_> {
+impl Places {
+    /// The address that a place has in a lane. Each variable is the first one in its space.
     fn address(&self, place: ResolvedAddress, lane: usize) -> u64 {
         let base = match place.base {
-            AddressBase::Zero => 0,
-            AddressBase::Register(register) => {
-                self.registers.get(register).unwrap().values[lane] as u64
-            }
-            AddressBase::Variable(id) => self.placement.address(id).unwrap(),
+            AddressBase::Zero | AddressBase::Variable(_) => 0,
+            AddressBase::Register(register) => self.0[&register][lane],
             AddressBase::Indexed(..) => panic!("no case has an index"),
         };
         base.wrapping_add(place.offset as u64)
@@ -56,7 +54,7 @@ struct Element {
 }
 
 /// The warp with what the bindings say.
-fn bound(lowered: &LoweredLoad, places: &Places<'_>, machine: &Machine, start: &Warp) -> Warp {
+fn bound(lowered: &LoweredLoad, places: &Places, machine: &Machine, start: &Warp) -> Warp {
     let mut warp = start.clone();
     let shared = machine.memory.map().shared();
     let set = |warp: &mut Warp, register: u8, of: &dyn Fn(usize) -> u64| {
@@ -92,7 +90,7 @@ fn bound(lowered: &LoweredLoad, places: &Places<'_>, machine: &Machine, start: &
 fn execute_lowered(
     lowered: &LoweredLoad,
     part: &Part,
-    places: &Places<'_>,
+    places: &Places,
     machine: &Machine,
     start: &Warp,
 ) -> Loaded {
@@ -147,7 +145,7 @@ fn extended(element: &Element, lane: usize, part: &Part, register_bits: u32) -> 
 fn comparable_lanes(
     part: &Part,
     lowered: &LoweredLoad,
-    places: &Places<'_>,
+    places: &Places,
     addresses: &[u64; LANES],
     memories: &Memories,
 ) -> LaneMask {
@@ -188,7 +186,7 @@ fn compare(choices: &mut Choices) -> Result<(), TestCaseError> {
     };
     let active = LaneMask::from_bits(choices.number() as u32);
     let predicate = LaneMask::from_bits(choices.number() as u32);
-    let reports = choices.below(2) == 0;
+    let misaligned = choices.pick(&[Misaligned::Force, Misaligned::Report]);
 
     let module = read(&case.source).unwrap();
     for verdict in check(&module) {
@@ -196,41 +194,57 @@ fn compare(choices: &mut Choices) -> Result<(), TestCaseError> {
     }
     let function = module.function("k").unwrap();
     let register = |name: &str| module.registers_named(function, name)[0];
-    let mut registers = RegisterFile::new();
-    registers.set(register("%a"), base.map(u128::from));
-    registers.set(register("%b"), base.map(|a| u128::from(a.wrapping_add(BETWEEN as u64))));
-    registers.set_predicate(register("%p"), predicate);
-    let environment = || {
-        let mut placement = Placement::for_function(&module, function).unwrap();
-        let parameter = module.variables_named(Some(function), "q")[0];
-        placement.set_parameter(parameter, &std::array::from_fn::<u8, 64, _>(|i| 3 * i as u8));
-        placement.into_environment(machine(&memories, reports)).unwrap()
+    let parameter: [u8; 64] = std::array::from_fn(|i| 3 * i as u8);
+    let first = [base, base.map(|a| a.wrapping_add(BETWEEN as u64))];
+    let launch = Launch::default()
+        .register("%a", each(&first[0]))
+        .register("%b", each(&first[1]))
+        .register("%p", format!("{:#x}", predicate.bits()))
+        .parameter("q", elements(&parameter, 1));
+    let outcomes = |active: LaneMask| {
+        let mut launch = launch.clone();
+        launch.active = active;
+        outcomes(&case.source, &launch, machine(&memories, misaligned)).unwrap()
     };
-    let mut ptx = environment();
-    let sass = environment();
-    let placement = sass.placement().clone();
-    let sass = sass.into_machine();
+    let sass = machine(&with_variables(&memories, &parameter), misaligned);
 
     let lowered: Vec<LoweredLoad> = lower(&module).map(Result::unwrap).collect();
-    for (lowered, part) in lowered.iter().zip(parts) {
-        let before = registers.clone();
-        let places = Places { registers: &before, placement: &placement };
+    let mut places = Places([register("%a"), register("%b")].into_iter().zip(first).collect());
+    for (number, (lowered, part)) in lowered.iter().zip(parts).enumerate() {
         let own = |lane: usize| match part.base.strip_prefix('%') {
-            Some(_) => before.get(register(part.base)).unwrap().values[lane] as u64,
+            Some(_) => places.0[&register(part.base)][lane],
             None => 0,
         };
         let addresses = std::array::from_fn(|lane| own(lane).wrapping_add(part.offset as u64));
         let mut warp = Warp::new();
         warp.active = active & comparable_lanes(part, lowered, &places, &addresses, &memories);
         warp.set_predicate(GUARD, predicate);
-        ptx.active = warp.active;
         let loaded = execute_lowered(lowered, part, &places, &sass, &warp);
-        let executed = ptx.load(&lowered.load, &mut registers).unwrap();
+        let executed = outcomes(warp.active)[number].clone().unwrap();
         let instructions = &lowered.instructions;
         let context = format!("{instructions:?} in\n{}{memories:?} {base:x?}", case.source);
         same(&module, part, &loaded, &executed, &context)?;
+        // The next load has the addresses that this one has loaded.
+        for (register, held) in &outcomes(active)[number].as_ref().unwrap().written {
+            if let Some(values) = places.0.get_mut(register) {
+                *values = held.values.map(|value| value as u64);
+            }
+        }
     }
     Ok(())
+}
+
+/// The memories with the variables of a case: `s`, `l` and `q`.
+fn with_variables(memories: &Memories, parameter: &[u8; 64]) -> Memories {
+    let mut all = memories.clone();
+    all.shared.resize(all.shared.len().max(48), 0);
+    for local in &mut all.local_low {
+        local.resize(local.len().max(32), 0);
+    }
+    let end = PARAMETER_BASE as usize + parameter.len();
+    all.bank0.resize(all.bank0.len().max(end), 0);
+    all.bank0[PARAMETER_BASE as usize..end].copy_from_slice(parameter);
+    all
 }
 
 fn same(

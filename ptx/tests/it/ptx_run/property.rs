@@ -6,11 +6,11 @@ use proptest::prelude::*;
 use warpload::lane::{LANES, LaneMask};
 use warpload::machine::{Machine, Misaligned};
 use warpload::memory::{AddressMap, MemoryBuilder, Window};
-use warpload_ptx::meaning::Register;
-use warpload_ptx::run::{Executed, Placement, RegisterFile, RegisterValue};
+use warpload_ptx::run::{Executed, Launch, RegisterValue};
 use warpload_ptx::syntax::ScalarType;
 use warpload_ptx::{check, read};
 
+use crate::ptx_run::fixture::outcomes;
 use crate::ptx_run::reference::{Load, Memories};
 
 /// Numbers out of which a case is made.
@@ -74,7 +74,7 @@ pub(crate) fn memories(choices: &mut Choices) -> Memories {
     }
 }
 
-pub(crate) fn machine(memories: &Memories, reports: bool) -> Machine {
+pub(crate) fn machine(memories: &Memories, misaligned: Misaligned) -> Machine {
     let window = |(base, size)| Window { base, size };
     let (shared, local) = (window(memories.shared_window), window(memories.local_window));
     let map = AddressMap::new(memories.address_bits, shared, local).unwrap();
@@ -91,7 +91,6 @@ pub(crate) fn machine(memories: &Memories, reports: bool) -> Machine {
         .constant(0, &memories.bank0)
         .build()
         .unwrap();
-    let misaligned = if reports { Misaligned::Report } else { Misaligned::Force };
     Machine { misaligned, ..Machine::new(memory) }
 }
 
@@ -206,7 +205,7 @@ fn source(case: &Case, scalar: &str) -> String {
 struct Setting {
     case: Case,
     memories: Memories,
-    reports: bool,
+    misaligned: Misaligned,
     active: u32,
     predicate: u32,
     /// The address register.
@@ -225,7 +224,7 @@ fn setting(choices: &mut Choices) -> Setting {
     });
     let active = choices.number() as u32;
     Setting {
-        reports: choices.below(2) == 0,
+        misaligned: choices.pick(&Misaligned::ALL),
         active: if choices.below(2) == 0 { u32::MAX } else { active },
         predicate: choices.number() as u32,
         before: choices.pick(&[None, Some(77)]),
@@ -242,31 +241,36 @@ fn executed(setting: &Setting) -> (Executed, Vec<(usize, Option<RegisterValue>)>
     for verdict in check(&module) {
         assert!(verdict.is_legal(), "{} {:?}", case.source, verdict.violations);
     }
-    let function = module.function("k").unwrap();
-    let named = |name: &str| module.registers_named(function, name)[0];
-    let kept: Vec<(usize, Register)> = (0..case.kept.len())
-        .filter(|i| case.kept[*i])
-        .map(|i| (i, named(&format!("%d{i}"))))
-        .collect();
-    let mut registers = RegisterFile::new();
-    registers.set(named("%a"), setting.bases.map(u128::from));
-    registers.set_predicate(named("%p"), LaneMask::from_bits(setting.predicate));
-    for (_, register) in &kept {
+    let mut launch = Launch::default()
+        .register("%a", each(&setting.bases))
+        .register("%p", setting.predicate.to_string());
+    launch.active = LaneMask::from_bits(setting.active);
+    let kept: Vec<usize> = (0..case.kept.len()).filter(|i| case.kept[*i]).collect();
+    for i in &kept {
         if let Some(before) = setting.before {
-            registers.set(*register, [before; LANES]);
+            launch = launch.register(format!("%d{i}"), before.to_string());
         }
     }
-    let placement = Placement::for_function(&module, function).unwrap();
-    let mut environment = placement.into_environment(machine(memories, setting.reports)).unwrap();
-    environment.active = LaneMask::from_bits(setting.active);
-    let step = environment.run(function, &mut registers).next().unwrap();
-    let values = kept.iter().map(|(i, register)| (*i, registers.get(*register).cloned()));
-    (step.result.unwrap(), values.collect())
+    let mut loads = outcomes(&case.source, &launch, machine(memories, setting.misaligned)).unwrap();
+    let executed = loads.remove(0).unwrap();
+    let function = module.function("k");
+    let held = |i: &usize| {
+        let register = module.registers_named(function.unwrap(), &format!("%d{i}"))[0];
+        let written = executed.written.iter().find(|written| written.0 == register);
+        (*i, written.map(|written| written.1.clone()))
+    };
+    let values = kept.iter().map(held).collect();
+    (executed, values)
+}
+
+/// The value of each lane as text.
+pub(crate) fn each(values: &[u64; LANES]) -> String {
+    values.map(|value| format!("{value:#x}")).join(",")
 }
 
 /// Compares the library with the reference, lane by lane.
 fn compare(setting: &Setting) -> Result<(), TestCaseError> {
-    let Setting { case, memories, reports, active, predicate, bases, before } = setting;
+    let Setting { case, memories, misaligned, active, predicate, bases, before } = setting;
     let (executed, registers) = executed(setting);
     let passes = |lane: usize| {
         case.guard.is_none_or(|is_negated| (predicate >> lane & 1 != 0) != is_negated)
@@ -274,7 +278,7 @@ fn compare(setting: &Setting) -> Result<(), TestCaseError> {
     for (lane, base) in bases.iter().enumerate() {
         let executes = active >> lane & 1 != 0 && passes(lane);
         prop_assert_eq!(executed.executing.contains(lane), executes);
-        let expected = memories.load(&case.load, *base, lane, *reports);
+        let expected = memories.load(&case.load, *base, lane, misaligned.name());
         let of_lane = executed.faults.iter().filter(|fault| fault.lane == lane);
         let faults: Vec<&str> = of_lane.map(|fault| fault.kind().name()).collect();
         let context = format!("lane {lane} of {} {memories:?}", case.source);

@@ -95,15 +95,18 @@ impl Memories {
     }
 
     /// What a lane loads with that value in its address register.
-    pub(crate) fn load(&self, load: &Load, base: u64, lane: usize, reports: bool) -> Lane {
+    pub(crate) fn load(&self, load: &Load, base: u64, lane: usize, misaligned: &str) -> Lane {
         let wide = i128::from(base) + i128::from(load.offset);
         let bits = if matches!(load.space, "" | "global") { 64 } else { 32 };
         let address = wide.rem_euclid(1 << bits) as u64;
         let size = load.element_bytes * load.elements;
         let rounded = address / size * size;
         let mut faults = Vec::new();
-        if reports && rounded != address {
+        if misaligned != "force" && rounded != address {
             faults.push("misaligned_address");
+            if misaligned == "fault" {
+                return Lane { address, values: vec![0; load.elements as usize], faults };
+            }
         }
         let (memory, first) = self.find(load.space, rounded);
         let bytes: Vec<Option<(usize, u8)>> =

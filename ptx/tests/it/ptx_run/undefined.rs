@@ -18,7 +18,7 @@ const LOCAL: u32 = 0xff_0000;
 fn undefined(load: &str) -> Vec<(String, LaneMask)> {
     let body = format!("{load}\n");
     let case = Case::new(&body).set("%rd1", &addresses()).set("%rd2", "0").active(0xff_ffff);
-    let source = case.source().to_owned();
+    let source = case.source();
     let ran = case.on(machine());
     let [Ok(executed)] = ran.loads.as_slice() else { panic!("{:?}", ran.loads) };
     let named = executed.undefined.iter();

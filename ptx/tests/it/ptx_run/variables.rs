@@ -4,7 +4,7 @@ use warpload::machine::Machine;
 use warpload::memory::{AddressMap, MemoryBuilder};
 use warpload_ptx::run::RunErrorKind;
 
-use crate::ptx_run::fixture::{Case, Ran, local, machine, shared};
+use crate::ptx_run::fixture::{Case, Ran, Refusal, local, machine, shared};
 
 #[test]
 fn global_variables_lie_in_the_order_of_their_declarations() {
@@ -170,7 +170,7 @@ fn what_a_call_returns_can_be_given() {
     let function = ".func (.param .b32 r) f();";
     let body = "{ .param .b32 returned; call (returned), f; ld.param.b32 %r1, [returned]; }";
     let ran = Case::with(function, "", body).on(Machine::default());
-    let kind = ran.loads[0].as_ref().err().map(|error| &error.kind);
+    let kind = ran.loads[0].as_ref().err().map(Refusal::kind);
     assert_eq!(kind, Some(&RunErrorKind::NoParameter { parameter: "returned".to_owned() }));
     let ran = Case::with(function, "", body).parameter("returned", &[1, 2, 3, 4]);
     assert_eq!(ran.on(Machine::default()).all("%r1"), 0x0403_0201);
@@ -232,7 +232,7 @@ fn values_that_nobody_knows_are_errors_of_the_loads_that_read_them() {
     let ran = case().on(Machine::default());
     let value = |ran: &Ran, r| ran.held(r).map(|held| held.values[31]);
     assert_eq!(["%rd2", "%r2"].map(|r| value(&ran, r)), [Some(0x8000_0000), Some(1)]);
-    let kinds: Vec<_> = ran.errors().iter().map(|error| error.kind.to_string()).collect();
+    let kinds: Vec<_> = ran.errors().iter().map(|error| error.kind().to_string()).collect();
     assert_eq!(
         kinds,
         [
@@ -281,7 +281,7 @@ fn an_image_may_have_the_beginning_of_a_parameter() {
     let case = Case::with("", ".param .b8 q[8]", body);
     let ran = case.on(Machine::new(memory.build().unwrap()));
     assert_eq!(ran.held("%r1").map(|held| held.values[31]), Some(0x4342_4140_u32.into()));
-    let kind = ran.loads[1].as_ref().err().map(|error| &error.kind);
+    let kind = ran.loads[1].as_ref().err().map(Refusal::kind);
     assert_eq!(kind, Some(&RunErrorKind::NoParameter { parameter: "q".to_owned() }));
 }
 

@@ -78,6 +78,7 @@ const WANTED: &[(&str, u32)] = &[
     ("LDSM transposed, both: all lanes load", 12),
     ("LDSM transposed, both: some lanes do not execute", 7),
     ("LDSM transposed, both: some lanes load", 22),
+    ("LDSM transposed, no register: all lanes load", 0),
     ("LDSM transposed, no register: some lanes do not execute", 1),
     ("LDSM transposed, no register: some lanes load", 1),
     ("LDSM transposed, register: all lanes load", 13),
@@ -165,7 +166,8 @@ fn kinds(case: &Case, outcome: &Result<Outcome, ExecuteError>) -> Vec<String> {
     if let Some(fault) = outcome.warp_fault {
         return vec![format!("{}: {}", load.mnemonic(), fault.name())];
     }
-    let zeroed = outcome.lane_faults.iter().filter(|fault| fault.kind().zeroes()).count();
+    let misaligned = case.machine.misaligned;
+    let zeroed = outcome.lane_faults.iter().filter(|fault| fault.kind().zeroes(misaligned)).count();
     if zeroed == 0 {
         of("all lanes load")
     } else if zeroed < outcome.executing.count() as usize {
