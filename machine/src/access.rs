@@ -43,10 +43,9 @@ pub(crate) fn execute(
     };
     engine.polls += u64::from(polls);
     let mut addresses = [0; LANES];
-    find_addresses(warp, path, access.base, access.offset, exec, &mut addresses)?;
-    truncate(access, &mut addresses);
+    let stride = find_addresses(warp, path, Address::of(access), exec, &mut addresses)?;
     let addresses = &addresses;
-    let mut run = Access { warp, path, op, access, exec, addresses };
+    let mut run = Access { warp, path, op, access, exec, addresses, stride };
     match access.kind {
         MemoryKind::Load => run.load(engine),
         MemoryKind::Store => run.store(engine),
@@ -54,7 +53,8 @@ pub(crate) fn execute(
         MemoryKind::Mbarrier(operation) => run.mbarrier(operation, engine),
         MemoryKind::Copy { source, source_offset, bytes, part } => {
             let mut from = [0; LANES];
-            find_addresses(run.warp, path, source, source_offset, exec, &mut from)?;
+            let address = Address::new(AddressSpace::Global, source, source_offset);
+            find_addresses(run.warp, path, address, exec, &mut from)?;
             run.copy(&from, bytes, part, engine)
         }
     }?;
@@ -71,63 +71,86 @@ pub(crate) fn execute(
     Ok(())
 }
 
-/// Computes the addresses of the lanes.
+/// How a warp's addresses are formed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Address {
+    base: Base,
+    offset: u64,
+    /// The bits that an address has.
+    mask: u64,
+}
+
+impl Address {
+    /// Addresses of other spaces than global memory have 32 bits, as in hardware, and so have sums of 32-bit registers.
+    pub(crate) fn new(space: AddressSpace, base: Base, offset: u64) -> Self {
+        let is_narrow = matches!(base, Base::Register { is_wide: false, .. });
+        let is_long = matches!(space, AddressSpace::Generic | AddressSpace::Global) && !is_narrow;
+        Self { base, offset, mask: if is_long { u64::MAX } else { u32::MAX.into() } }
+    }
+
+    pub(crate) fn of(access: &MemoryOp) -> Self {
+        Self::new(access.space, access.base, access.offset)
+    }
+}
+
+/// Computes the addresses of the lanes. Returns the distance between neighbours, if all 32 lanes execute and have the same
+/// one.
 pub(crate) fn find_addresses(
     warp: &Warp,
     path: &Path,
-    base: Base,
-    offset: u64,
+    Address { base, offset, mask }: Address,
     exec: u32,
     addresses: &mut [u64; LANES],
-) -> Result<(), Stop> {
+) -> Result<Option<u64>, Stop> {
     let frame = &warp.frames[path.frame];
-    let slot = match base {
-        Base::Zero => {
-            addresses.fill(offset);
-            return Ok(());
+    let (slot, is_wide) = match base {
+        Base::Register { slot, is_wide } => (slot, is_wide),
+        Base::Zero | Base::Frame => {
+            let first = if base == Base::Frame { frame.local_base } else { 0 };
+            addresses.fill(first.wrapping_add(offset) & mask);
+            return Ok(Some(0).filter(|_| exec == u32::MAX));
         }
-        Base::Frame => {
-            addresses.fill(frame.local_base.wrapping_add(offset));
-            return Ok(());
-        }
-        Base::Register { slot, .. } => slot,
     };
     warp.need(path, slot, exec, "an address")?;
-    match base {
-        Base::Register { is_wide: true, .. } => {
-            warpload::simd::vectorized!(add_wide(addresses, frame.registers.get(slot), offset));
+    let registers = &frame.registers;
+    let others = match is_wide {
+        true => {
+            warpload::simd::vectorized!(add_wide(addresses, registers.get(slot), offset, mask))
         }
-        // 32-bit addresses wrap at 32 bits.
-        _ => warpload::simd::vectorized!(add_narrow(
-            addresses,
-            frame.registers.get(slot),
-            offset as u32
-        )),
-    }
-    Ok(())
+        false => {
+            warpload::simd::vectorized!(add_narrow(addresses, registers.get(slot), offset as u32))
+        }
+    };
+    let stride = addresses[1].wrapping_sub(addresses[0]);
+    Ok(Some(stride).filter(|_| others == 0 && exec == u32::MAX))
 }
 
-/// Reduces addresses of other spaces than global memory to 32 bits, as hardware does.
+/// Returns the bits in which a distance between neighbours differs from the first one.
 #[inline(always)]
-pub(crate) fn truncate(access: &MemoryOp, addresses: &mut [u64; LANES]) {
-    let is_narrow = matches!(access.base, Base::Register { is_wide: false, .. });
-    if !is_narrow && !matches!(access.space, AddressSpace::Generic | AddressSpace::Global) {
-        addresses.iter_mut().for_each(|address| *address &= 0xffff_ffff);
-    }
-}
-
-#[inline(always)]
-fn add_wide(addresses: &mut [u64; LANES], bases: &[u64; LANES], offset: u64) {
+fn add_wide(addresses: &mut [u64; LANES], bases: &[u64; LANES], offset: u64, mask: u64) -> u64 {
     for lane in 0..LANES {
-        addresses[lane] = bases[lane].wrapping_add(offset);
+        addresses[lane] = bases[lane].wrapping_add(offset) & mask;
     }
+    others(addresses)
 }
 
+/// [`add_wide`] for addresses that wrap at 32 bits.
 #[inline(always)]
-fn add_narrow(addresses: &mut [u64; LANES], bases: &[u32; LANES], offset: u32) {
+fn add_narrow(addresses: &mut [u64; LANES], bases: &[u32; LANES], offset: u32) -> u64 {
     for lane in 0..LANES {
         addresses[lane] = bases[lane].wrapping_add(offset).into();
     }
+    others(addresses)
+}
+
+#[inline(always)]
+fn others(addresses: &[u64; LANES]) -> u64 {
+    let stride = addresses[1].wrapping_sub(addresses[0]);
+    let mut others = 0;
+    for lane in 1..LANES {
+        others |= addresses[lane].wrapping_sub(addresses[lane - 1]) ^ stride;
+    }
+    others
 }
 
 /// Borrows the memories that a warp can access, together with the registers of a path's frame.
@@ -157,6 +180,8 @@ struct Access<'a, 'w> {
     access: &'a MemoryOp,
     exec: u32,
     addresses: &'a [u64; LANES],
+    /// The distance between the addresses of neighbours, if all lanes execute and have the same one.
+    stride: Option<u64>,
 }
 
 impl Access<'_, '_> {
@@ -235,12 +260,14 @@ impl Access<'_, '_> {
         let misaligned = engine.options.misaligned;
         let is_observed = engine.observes_values() || engine.block.races.is_some();
         let executing = LaneMask::from_bits(self.exec);
-        let addresses = WarpAddresses::Each(*self.addresses);
+        let addresses = match self.stride {
+            Some(stride) => WarpAddresses::Stride { base: self.addresses[0], stride },
+            None => WarpAddresses::Each(*self.addresses),
+        };
         let accesses = LaneAddresses { executing, plg: None, addresses };
-        // A broadcast takes one lookup. Its results are the same.
-        let op = LoadOp { space: *space, width, signed: false, uniform: true };
+        let op = LoadOp { space: *space, width, signed: false, uniform: false };
         let (mut memories, registers) = parts(self.warp, self.path, engine);
-        let mut rows = [[0; LANES]; Width::MAX_REGISTERS];
+        let mut rows = None;
         // One register of 32 bits is loaded where it is, unless it may have to be kept.
         let place = match elements[..] {
             [Some(Element { slot, rows: 1, .. })]
@@ -252,7 +279,7 @@ impl Access<'_, '_> {
         };
         let own = match place {
             Some(slot) => std::slice::from_mut(registers.row_mut::<u32>(slot)),
-            None => &mut rows[..],
+            None => rows.insert([[0; LANES]; Width::MAX_REGISTERS]),
         };
         let loaded = load(op, &accesses, &memories, misaligned, own);
         let is_looked_at = is_observed || memories.has_flags.get();
@@ -273,8 +300,8 @@ impl Access<'_, '_> {
             return effects::skip(self.warp, self.path, self.op, reason, engine);
         }
         let registers = &mut self.warp.frames[self.path.frame].registers;
-        if place.is_none() {
-            write_rows(registers, self.access, &rows, self.exec);
+        if let Some(rows) = &rows {
+            write_rows(registers, self.access, rows, self.exec);
         }
         for element in elements.iter().flatten() {
             registers.know(element.slot, self.exec);

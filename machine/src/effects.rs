@@ -1,7 +1,7 @@
 //! [`execute`]: what an instruction that is not executed would write becomes unknown, because old bytes would otherwise be
 //! taken for its result.
 
-use crate::access;
+use crate::access::{self, Address};
 use crate::code::{Effects, Extent, Op};
 use crate::engine::{Engine, Stop};
 use crate::observer::{LoadAlone, LoadOutcome, SkipReason};
@@ -20,7 +20,8 @@ pub(crate) fn execute(
     let mut places = Vec::with_capacity(effects.writes.len());
     for write in &effects.writes {
         let mut addresses = [0; 32];
-        access::find_addresses(warp, path, write.base, write.offset, exec, &mut addresses)?;
+        let address = Address::new(write.space, write.base, write.offset);
+        access::find_addresses(warp, path, address, exec, &mut addresses)?;
         places.push(addresses);
     }
     let origin = if effects.is_discard {

@@ -6,7 +6,7 @@
 use std::iter::repeat_n;
 use std::ops::{BitOr, Range};
 
-use crate::access::{AccessKind, LaneBytes, changed, find_addresses, parts, truncate};
+use crate::access::{AccessKind, Address, LaneBytes, changed, find_addresses, parts};
 use crate::code::{MemoryKind, MemoryOp, Op};
 use crate::engine::{Engine, Stop};
 use crate::fault::FaultKind;
@@ -731,10 +731,8 @@ impl Transfer<'_, '_> {
     }
 
     fn addresses(&self, exec: u32) -> Result<[u64; LANES], Stop> {
-        let MemoryOp { base, offset, .. } = *self.access;
         let mut addresses = [0; LANES];
-        find_addresses(self.warp, self.path, base, offset, exec, &mut addresses)?;
-        truncate(self.access, &mut addresses);
+        find_addresses(self.warp, self.path, Address::of(self.access), exec, &mut addresses)?;
         Ok(addresses)
     }
 
