@@ -39,6 +39,7 @@ fn launch(
     let module = read(source).expect("a module");
     let mut memory = DeviceMemory::new();
     let mut launch = KernelLaunch::new(grid, block);
+    launch.options.threads = 1;
     for (at, argument) in arguments.iter().enumerate() {
         launch = match argument {
             Argument::Value(bytes) => launch.parameter(bytes),

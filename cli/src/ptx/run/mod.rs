@@ -32,7 +32,7 @@ use crate::destination::{self, HTML, OutputFile, TRACE};
 use crate::diagnostic;
 use crate::io::{self, Output};
 use crate::name::plural;
-use crate::options::{Format, Progress, number};
+use crate::options::{Format, Progress, number, positive};
 use crate::process::Status;
 
 /// The most instructions in the table of text. Kernels that compilers write have fewer.
@@ -142,6 +142,10 @@ struct KernelArguments {
     /// End a launch after that many warp instructions [default: 1073741824]
     #[arg(long, value_name = "N", value_parser = number::<u64>(1..=u64::MAX))]
     steps: Option<u64>,
+
+    /// Threads to run blocks on, which no result depends on [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    threads: Option<usize>,
 
     /// Report loads of uninitialized shared or local memory
     #[arg(long)]
@@ -261,6 +265,7 @@ impl KernelArguments {
         launch.options.shared_bytes = self.shared_bytes;
         launch.options.steps = self.steps.unwrap_or(launch.options.steps);
         launch.options.only_block = self.blocks;
+        launch.options.threads = self.threads.unwrap_or(0);
         launch.options.checks_uninitialized = self.check_uninitialized;
         launch.options.checks_races = self.check_races;
         let sizes = kernel.parameter_bytes();

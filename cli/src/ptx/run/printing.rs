@@ -41,6 +41,14 @@ impl<T: MemoryObserver> MemoryObserver for Printing<'_, T> {
         self.observer.needs_values()
     }
 
+    fn divide(&mut self, count: usize) -> Option<Vec<Box<dyn MemoryObserver + Send + '_>>> {
+        self.observer.divide(count)
+    }
+
+    fn unite(&mut self, is_kept: bool) {
+        self.observer.unite(is_kept);
+    }
+
     fn printed(&mut self, text: &[u8]) {
         self.ends_line = text.last() == Some(&b'\n');
         if self.failed.is_none()
