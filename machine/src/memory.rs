@@ -1062,19 +1062,12 @@ impl LocalMemory {
 
     /// Extends an image's bytes from offset 0 on by the same ones in each lane.
     fn append(&mut self, offset: usize, bytes: &[u8]) {
-        let [old, high] = self.of_image;
-        let low = (offset + bytes.len()) as u64;
-        let mut grown = Self {
-            bytes: Bytes::new(vec![0; ((low + high) * 32) as usize]),
-            stride: low,
-            of_image: [low, high],
-        };
-        grown.take(self, old);
+        self.of_image[0] = (offset + bytes.len()) as u64;
+        self.grow(self.of_image[0], false);
         for lane in 0..LANES {
-            let at = grown.place(lane, offset as u64);
-            grown.bytes.values[at..at + bytes.len()].copy_from_slice(bytes);
+            let at = self.place(lane, offset as u64);
+            self.bytes.values[at..at + bytes.len()].copy_from_slice(bytes);
         }
-        *self = grown;
     }
 
     /// Prepares the memory for another warp, which begins with `image`.
@@ -1123,7 +1116,11 @@ impl LocalMemory {
         if bytes <= self.stride {
             return;
         }
-        let stride = Self::stride_for(bytes.min(MAX_LOCAL));
+        self.grow(Self::stride_for(bytes.min(MAX_LOCAL)), is_unwritten);
+    }
+
+    /// Makes room for a larger number of bytes in each lane.
+    fn grow(&mut self, stride: u64, is_unwritten: bool) {
         let size = ((stride + self.of_image[1]) * 32) as usize;
         let bytes = match is_unwritten {
             true => Bytes::unwritten(size),
