@@ -1544,7 +1544,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             || matches!(kind, MemoryKind::Atomic(_) | MemoryKind::Mbarrier(_));
         let elements: Box<[Option<Element>]> = elements.into();
         let size = scalar.bytes();
-        if size as usize * elements.len() > MAX_ACCESS {
+        let bytes = size as usize * elements.len();
+        if bytes > MAX_ACCESS || !bytes.is_power_of_two() {
             return Err(NotExecuted);
         }
         Ok(MemoryOp { kind, space, base, offset, size, elements, scalar, is_ordered })
