@@ -122,6 +122,7 @@ pub struct Effects {
 
 impl Effects {
     /// Whether only registers would be written.
+    #[must_use]
     pub fn are_registers(&self) -> bool {
         self.locals.is_empty()
             && self.writes.is_empty()
@@ -183,6 +184,7 @@ pub struct MemoryOp {
 
 impl MemoryOp {
     /// The size of a lane's access in bytes.
+    #[must_use]
     pub fn bytes(&self) -> u32 {
         self.size * self.elements.len().max(1) as u32
     }
@@ -482,6 +484,7 @@ pub const NO_SCOPE: JoinScope = JoinScope::MAX;
 impl Code {
     /// Whether an operation is in a scope of joins.
     #[inline]
+    #[must_use]
     pub fn is_inside(&self, pc: Pc, scope: JoinScope) -> bool {
         let inner = self.inside.get(pc as usize).and_then(|inner| self.scopes.get(*inner as usize));
         match (inner, self.scopes.get(scope as usize)) {
@@ -493,6 +496,7 @@ impl Code {
 
 impl Op {
     /// Creates an operation without operands.
+    #[must_use]
     pub fn new(action: Action, site: Site) -> Self {
         let (guard, counts) = (None, false);
         let (d, a, b, c, e) = (0, 0, 0, 0, 0);

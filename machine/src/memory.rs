@@ -1475,7 +1475,7 @@ fn place_all(
         offsets[lane] = if offset > last { 0 } else { offset };
         ends = [ends[0].min(offsets[lane]), ends[1].max(offsets[lane])];
         gaps |=
-            offset.wrapping_sub(addresses[0].wrapping_sub(base)) ^ lane as u64 * u64::from(size);
+            offset.wrapping_sub(addresses[0].wrapping_sub(base)) ^ (lane as u64 * u64::from(size));
     }
     (bits.iter().fold(0, |all, bit| all | bit), ends, gaps == 0)
 }

@@ -15,10 +15,10 @@ use crate::memory::{DeviceMemory, UNKNOWN, origin_number};
 /// 32 lanes of 32 bits. A predicate uses only the first element, one bit for each lane.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C, align(64))]
-pub struct Row([u32; LANES]);
+pub(crate) struct Row([u32; LANES]);
 
 impl Row {
-    pub const ZERO: Self = Self([0; LANES]);
+    pub(crate) const ZERO: Self = Self([0; LANES]);
 }
 
 /// The index of a register's first row.
@@ -28,7 +28,7 @@ pub type Slot = u32;
 pub const NONE: Slot = 0;
 
 /// The carry flag of `add.cc` and similar instructions. Programs cannot name it.
-pub const CARRY: Slot = 2;
+pub(crate) const CARRY: Slot = 2;
 
 /// The first row that a function can use.
 pub const FIRST_ROW: Slot = 3;
@@ -56,7 +56,7 @@ pub enum Origin {
 
 /// The origins of unknown bytes in memory, numbered so that a byte's flags can hold the number.
 #[derive(Debug)]
-pub struct Origins {
+pub(crate) struct Origins {
     /// Number 0 is [`Origin::InitialValue`], and not in the list.
     list: Vec<Origin>,
 }
@@ -75,12 +75,12 @@ impl Origins {
     }
 
     /// The flags of a byte that is unknown because of an origin.
-    pub fn flags(&mut self, origin: Origin) -> u8 {
+    pub(crate) fn flags(&mut self, origin: Origin) -> u8 {
         UNKNOWN | self.number(origin) << 2
     }
 
     /// The origin in a byte's flags; `None` if the byte is known.
-    pub fn of(&self, flags: u8) -> Option<Origin> {
+    pub(crate) fn of(&self, flags: u8) -> Option<Origin> {
         origin_number(flags).map(|number| self.get(number))
     }
 
@@ -101,7 +101,7 @@ impl Origins {
         at as u8 + 1
     }
 
-    pub fn get(&self, number: u8) -> Origin {
+    pub(crate) fn get(&self, number: u8) -> Origin {
         match usize::from(number).checked_sub(1) {
             None => Origin::InitialValue,
             Some(at) => self.list.get(at).copied().unwrap_or(Origin::Several),
@@ -166,6 +166,7 @@ pub struct Registers {
 
 impl Registers {
     /// Creates the rows of a function with unknown values.
+    #[must_use]
     pub fn new(function: usize, rows: usize) -> Self {
         let rows = rows.max(FIRST_ROW as usize);
         let mut unknown = vec![u32::MAX; rows];
@@ -177,6 +178,7 @@ impl Registers {
     }
 
     /// The bytes of memory that the rows take.
+    #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         let row = size_of::<Row>() + size_of::<u32>() + size_of::<Origin>();
         (self.rows.len() * row) as u64
@@ -191,6 +193,7 @@ impl Registers {
 
     /// The 32 lanes of a register, lane 0 first.
     #[inline(always)]
+    #[must_use]
     pub fn get<T: Lane>(&self, slot: Slot) -> &[T; LANES] {
         T::row(self, slot)
     }
@@ -203,6 +206,7 @@ impl Registers {
 
     /// The lanes with a true predicate.
     #[inline(always)]
+    #[must_use]
     pub fn predicate(&self, slot: Slot) -> u32 {
         self.rows[slot as usize].0[0]
     }
@@ -230,10 +234,12 @@ impl Registers {
 
     /// The lanes with an unknown value.
     #[inline(always)]
+    #[must_use]
     pub fn unknown(&self, slot: Slot) -> u32 {
         self.unknown[slot as usize]
     }
 
+    #[must_use]
     pub fn origin(&self, slot: Slot) -> Origin {
         self.origins[slot as usize]
     }
@@ -485,6 +491,7 @@ impl Registers {
 
     /// Reads one lane of a register of up to 128 bits.
     #[inline(always)]
+    #[must_use]
     pub fn lane(&self, slot: Slot, rows: u32, lane: usize) -> u128 {
         match rows {
             1 => self.rows[slot as usize].0[lane].into(),

@@ -51,6 +51,7 @@ pub struct LaneOperation {
 }
 
 impl LaneOperation {
+    #[must_use]
     pub fn new(result: NumberType, sources: &[NumberType], function: LaneFunction) -> Option<Self> {
         Some(Self { result, sources: sources.to_vec(), function })
     }

@@ -97,6 +97,7 @@ fn clamp(value: i128, width: u32, is_signed: bool) -> u32 {
 }
 
 /// Extends a part of a word to 64 bits.
+#[must_use]
 pub fn extend_part(part: Part, is_signed: bool) -> Option<LaneOperation> {
     let function = each_lane!(map1, |a: u32| part.extend(a, is_signed) as u64);
     LaneOperation::new(T::S64, &[T::U32], function)
@@ -104,6 +105,7 @@ pub fn extend_part(part: Part, is_signed: bool) -> Option<LaneOperation> {
 
 /// A video operation on two parts, which [`extend_part`] has made numbers of 64 bits. The third source, a word, is for
 /// the second operation.
+#[must_use]
 pub fn video(video: Video) -> Option<LaneOperation> {
     let is_signed = video.are_signed[0];
     let function = each_lane!(map3, |a: u64, b: u64, c: u32| {
@@ -124,6 +126,7 @@ pub fn video(video: Video) -> Option<LaneOperation> {
 
 /// A video operation on each of two halves or four bytes (`count`) of two words. The third source has the results of
 /// the parts without a bit in `mask`; [`Second::Add`] adds the results of the others to it.
+#[must_use]
 pub fn video_parts(video: Video, count: u32, mask: u32) -> Option<LaneOperation> {
     let width = 32 / count;
     let [_, is_a_signed, is_b_signed] = video.are_signed;
@@ -143,6 +146,7 @@ pub fn video_parts(video: Video, count: u32, mask: u32) -> Option<LaneOperation>
 
 /// Gathers two halves or four bytes, lowest first, from the parts of two words: the parts of the second word follow those
 /// of the first one.
+#[must_use]
 pub fn gather(places: &[u32]) -> Option<LaneOperation> {
     let width = 32_u32.checked_div(places.len() as u32)?;
     let mut shifts = [0; 4];
@@ -172,6 +176,7 @@ pub struct VideoProduct {
 }
 
 /// Multiplies two parts, which [`extend_part`] has made numbers of 64 bits, and adds a word.
+#[must_use]
 pub fn multiply_parts(of: VideoProduct) -> Option<LaneOperation> {
     let function = each_lane!(map3, |a: u64, b: u64, c: u32| {
         let product = i128::from(a as i64) * i128::from(b as i64);
