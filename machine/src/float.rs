@@ -14,6 +14,7 @@ use crate::number::NumberType;
 /// The rounding of results, and changes to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Modes {
+    /// The rounding direction.
     pub direction: Direction,
     /// Whether subnormal sources and results become zero of the same sign.
     pub flush: bool,
@@ -28,19 +29,22 @@ pub struct Modes {
 /// The rounding direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
+    /// To the nearest value, ties to an even last bit.
     #[default]
     Nearest,
     /// To the nearest value, ties away from zero.
     Away,
+    /// Toward zero.
     Zero,
+    /// Toward negative infinity.
     Down,
+    /// Toward positive infinity.
     Up,
 }
 
 impl Modes {
     /// Whether the processor's own arithmetic has these modes.
-    #[must_use]
-    pub fn is_plain(self) -> bool {
+    pub(crate) fn is_plain(self) -> bool {
         self == Self::default()
     }
 }
@@ -292,31 +296,45 @@ pub(crate) fn sqrt_odd(a: f64) -> f64 {
 /// The operations on floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FloatOp {
+    /// `a + b`.
     Add,
+    /// `a - b`.
     Sub,
+    /// `a * b`.
     Mul,
+    /// `a / b`, rounded once.
     Div,
-    /// `div.approx` and `div.full`, of f32.
+    /// `a` times the reciprocal of `b`, both rounded to f32: `div.approx`.
     DivApprox,
+    /// The same with large divisors scaled down first: `div.full`.
     DivFull,
+    /// `a * b + c`, rounded once.
     Fma,
+    /// The square root.
     Sqrt,
+    /// The reciprocal.
     Rcp,
+    /// The reciprocal of the square root.
     Rsqrt,
+    /// The sine of an angle in radians.
     Sin,
+    /// The cosine of an angle in radians.
     Cos,
+    /// The logarithm to base 2.
     Lg2,
+    /// Two to the power of `a`.
     Ex2,
+    /// The hyperbolic tangent.
     Tanh,
-    /// `sin` and `cos` of an angle in turns.
+    /// The sine of an angle in turns.
     SinTurns,
+    /// The cosine of an angle in turns.
     CosTurns,
 }
 
 impl FloatOp {
     /// The number of sources.
-    #[must_use]
-    pub fn sources(self) -> usize {
+    pub(crate) fn sources(self) -> usize {
         match self {
             Self::Fma => 3,
             Self::Add | Self::Sub | Self::Mul | Self::Div | Self::DivApprox | Self::DivFull => 2,
@@ -602,6 +620,7 @@ fn directed_sqrt(a: f64, direction: Direction) -> f64 {
 /// The modes of a minimum or maximum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extreme {
+    /// Whether it is the maximum, not the minimum.
     pub is_max: bool,
     /// Whether a NaN wins against a number.
     pub keeps_nan: bool,

@@ -68,23 +68,33 @@ macro_rules! by_word {
 /// An operation whose result and sources have one type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntegerOp {
+    /// `a + b`, modulo the width.
     Add,
+    /// `a - b`, modulo the width.
     Sub,
+    /// `a + b`, clamped to the range of the type.
     SaturatingAdd,
+    /// `a - b`, clamped to the range of the type.
     SaturatingSub,
     /// All ones for a division by zero.
     Div,
     /// The dividend for a division by zero.
     Rem,
+    /// The magnitude of a signed number.
     Abs,
+    /// `-a`, modulo the width.
     Neg,
+    /// The minimum.
     Min,
+    /// The maximum.
     Max,
-    /// The minimum and the maximum of signed numbers, or 0 if it is negative.
+    /// The minimum of signed numbers, or 0 if it is negative.
     ReluMin,
+    /// The maximum of signed numbers, or 0 if it is negative.
     ReluMax,
     /// The sum of the third source and the distance of the others.
     AddDistance,
+    /// The bits in reverse order.
     ReverseBits,
 }
 
@@ -184,9 +194,13 @@ fn packed_integer(op: IntegerOp, scalar: T) -> Option<LaneOperation> {
 /// A bitwise operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bitwise {
+    /// `a & b`.
     And,
+    /// `a | b`.
     Or,
+    /// `a ^ b`.
     Xor,
+    /// `!a`.
     Not,
     /// 1 if no bit is set, otherwise 0. Not of predicates.
     IsZero,
@@ -251,8 +265,9 @@ pub fn bitwise_by_table(table: u32) -> Option<LaneOperation> {
 /// The direction of a shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shift {
+    /// Toward the highest bit.
     Left,
-    /// Copies the sign of signed types.
+    /// Toward the lowest bit. Copies the sign of signed types.
     Right,
 }
 
@@ -445,7 +460,9 @@ pub fn dot_product(are_signed: [bool; 2], count: u32, first: u32) -> Option<Lane
 /// The part of a product that an operation returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Product {
+    /// The low half.
     Low,
+    /// The high half.
     High,
     /// All bits, in a type of twice the width.
     Wide,
@@ -556,12 +573,15 @@ pub fn multiply_add24(scalar: T, is_high: bool, saturates: bool) -> Option<LaneO
 /// opposite of a borrow. [ptxas folds `sub.cc.u32 0, 1` with `addc.u32 0, 0` to 0]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CarrySum {
+    /// `a + b`.
     Add,
+    /// `a - b`.
     Sub,
     /// The low half of a product, and a third source.
     LowProduct,
-    /// The high half of an unsigned or of a signed product.
+    /// The high half of an unsigned product, and a third source.
     HighProduct,
+    /// The high half of a signed product, and a third source.
     SignedHighProduct,
 }
 

@@ -11,17 +11,29 @@ use warpload::lane::LANES;
 /// A relation of two numbers. The first six are false for NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
+    /// `a == b`.
     Equal,
+    /// `a != b`, and neither is NaN.
     NotEqual,
+    /// `a < b`.
     Less,
+    /// `a <= b`.
     LessOrEqual,
+    /// `a > b`.
     Greater,
+    /// `a >= b`.
     GreaterOrEqual,
+    /// `a == b`, or one is NaN.
     EqualOrUnordered,
+    /// `a != b`, or one is NaN.
     NotEqualOrUnordered,
+    /// `a < b`, or one is NaN.
     LessOrUnordered,
+    /// `a <= b`, or one is NaN.
     LessOrEqualOrUnordered,
+    /// `a > b`, or one is NaN.
     GreaterOrUnordered,
+    /// `a >= b`, or one is NaN.
     GreaterOrEqualOrUnordered,
     /// Neither is NaN.
     Ordered,

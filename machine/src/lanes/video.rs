@@ -9,28 +9,42 @@ use crate::number::NumberType as T;
 /// The computation of a result from two selected parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VideoOp {
+    /// `a + b`.
     Add,
+    /// `a - b`.
     Sub,
+    /// The average, rounded to nearest, ties away from zero.
     Average,
+    /// The magnitude of `a - b`.
     Distance,
+    /// The minimum.
     Min,
+    /// The maximum.
     Max,
-    /// The amounts are taken modulo 32 if they wrap, otherwise they are at most 32.
+    /// `a` shifted to the left by `b`.
     ShiftLeft {
+        /// Whether the amount is taken modulo 32; otherwise it is at most 32.
         wraps: bool,
     },
+    /// `a` shifted to the right by `b`.
     ShiftRight {
+        /// Whether the amount is taken modulo 32; otherwise it is at most 32.
         wraps: bool,
     },
+    /// 1 if the comparison holds, otherwise 0.
     Compare(Comparison),
 }
 
 /// The second operation of a scalar instruction, with the last source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Second {
+    /// No second operation: the last source is not used.
     None,
+    /// The sum of the result and the last source, modulo 2^32.
     Add,
+    /// The minimum of both.
     Min,
+    /// The maximum of both.
     Max,
     /// Writes only a part of the result, and takes the rest from the last source.
     Merge(Part),
@@ -39,7 +53,9 @@ pub enum Second {
 /// A part of a word: its first bit and its width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
+    /// The number of bits below the part.
     pub shift: u32,
+    /// The number of bits of the part.
     pub width: u32,
 }
 
@@ -62,10 +78,13 @@ impl Part {
 /// A video operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Video {
+    /// The first operation.
     pub op: VideoOp,
     /// Whether the result, the first and the second source are signed.
     pub are_signed: [bool; 3],
+    /// Whether the result of the first operation is clamped to its width.
     pub saturates: bool,
+    /// The second operation.
     pub second: Second,
 }
 
@@ -163,7 +182,9 @@ pub fn gather(places: &[u32]) -> Option<LaneOperation> {
 /// The product of two numbers of 64 bits, and its sum with a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VideoProduct {
+    /// Whether the product is negated before the sum.
     pub negates_product: bool,
+    /// Whether the word is negated before the sum.
     pub negates_addend: bool,
     /// Adds one more.
     pub adds_one: bool,
