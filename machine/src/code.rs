@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::externals::External;
-use crate::lanes::LaneFunction;
+use crate::lanes::{LaneFunction, LaneOperation};
 use crate::matrix::MatrixOp;
 pub use crate::memory::MAX_LOCAL;
 use crate::number::NumberType;
@@ -221,6 +221,19 @@ pub struct MemoryOp {
 }
 
 impl MemoryOp {
+    /// Creates an unordered access to elements of a type, at the base.
+    #[must_use]
+    pub fn new(
+        kind: MemoryKind,
+        space: AddressSpace,
+        base: Base,
+        scalar: NumberType,
+        elements: &[Option<Element>],
+    ) -> Self {
+        let (offset, size, is_ordered) = (0, scalar.bytes(), false);
+        Self { kind, space, base, offset, size, elements: elements.into(), scalar, is_ordered }
+    }
+
     /// The size of a lane's access in bytes.
     #[must_use]
     pub fn bytes(&self) -> u32 {
@@ -554,7 +567,7 @@ pub enum Special {
 }
 
 /// A decoded function.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct FunctionCode {
     /// The first operation.
     pub entry: Pc,
@@ -633,5 +646,13 @@ impl Op {
         let (d, a, b, c, e) = (0, 0, 0, 0, 0);
         let (carries, loads, alone) = (false, false, None);
         Self { action, guard, d, a, b, c, e, site, counts, carries, loads, alone }
+    }
+
+    /// Creates an operation on registers. `d` is the first row of the result, `sources` of at most four sources.
+    #[must_use]
+    pub fn lanes(operation: LaneOperation, site: Site, d: Slot, sources: &[Slot]) -> Self {
+        let at = |place: usize| sources.get(place).copied().unwrap_or(NONE);
+        let (a, b, c, e) = (at(0), at(1), at(2), at(3));
+        Self { d, a, b, c, e, ..Self::new(Action::Lanes(operation.function), site) }
     }
 }
