@@ -55,6 +55,7 @@ const KNOWN: [(&str, &[u64], &[u64], ExternalKind); 4] = [
 
 impl External {
     /// The function with this name, if the sizes of its results and parameters in bytes are what that name has.
+    #[must_use]
     pub fn of(name: &str, returns: &[u64], parameters: &[u64], is_noreturn: bool) -> Self {
         let known =
             KNOWN.iter().find(|known| (known.0, known.1, known.2) == (name, returns, parameters));
@@ -71,7 +72,7 @@ impl External {
 }
 
 /// Executes a call of a function without a body in the lanes of a mask. Returns the lanes that end.
-pub fn call(
+pub(crate) fn call(
     warp: &mut Warp,
     path: &Path,
     (op, call): (&Op, &CallOp),

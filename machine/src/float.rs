@@ -14,6 +14,7 @@ use crate::number::NumberType;
 /// The rounding of results, and changes to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Modes {
+    /// The rounding direction.
     pub direction: Direction,
     /// Whether subnormal sources and results become zero of the same sign.
     pub flush: bool,
@@ -28,25 +29,29 @@ pub struct Modes {
 /// The rounding direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
+    /// To the nearest value, ties to an even last bit.
     #[default]
     Nearest,
     /// To the nearest value, ties away from zero.
     Away,
+    /// Toward zero.
     Zero,
+    /// Toward negative infinity.
     Down,
+    /// Toward positive infinity.
     Up,
 }
 
 impl Modes {
     /// Whether the processor's own arithmetic has these modes.
-    pub fn is_plain(self) -> bool {
+    pub(crate) fn is_plain(self) -> bool {
         self == Self::default()
     }
 }
 
 /// A binary format narrower than f64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Format {
+pub(crate) struct Format {
     /// The number of fraction bits.
     fraction: u32,
     /// The exponent of the smallest normal number.
@@ -57,11 +62,11 @@ pub struct Format {
     sign: u32,
 }
 
-pub const F16: Format =
+pub(crate) const F16: Format =
     Format { fraction: 10, smallest: -14, infinity: 0x7c00, nan: 0x7fff, sign: 1 << 15 };
-pub const BF16: Format =
+pub(crate) const BF16: Format =
     Format { fraction: 7, smallest: -126, infinity: 0x7f80, nan: 0x7fff, ..F16 };
-pub const F32: Format =
+pub(crate) const F32: Format =
     Format { fraction: 23, smallest: -126, infinity: 0x7f80_0000, nan: 0x7fff_ffff, sign: 1 << 31 };
 /// tf32 is the upper 19 bits of an f32.
 const TF32: Format =
@@ -77,7 +82,7 @@ const E2M1: Format = Format { fraction: 1, smallest: 0, infinity: 8, nan: 7, sig
 
 /// Rounds a value to a format. The value is exact, or rounded to odd.
 #[inline(always)]
-pub fn round(value: f64, format: Format, modes: Modes) -> u32 {
+pub(crate) fn round(value: f64, format: Format, modes: Modes) -> u32 {
     let (is_negative, direction) = (value.is_sign_negative(), modes.direction);
     let is_down = direction == Direction::Zero
         || if is_negative { direction == Direction::Up } else { direction == Direction::Down };
@@ -97,7 +102,7 @@ pub fn round(value: f64, format: Format, modes: Modes) -> u32 {
 /// Rounds to a format by random bits: away from zero if their sum with the discarded fraction carries. The random
 /// number has `width` bits. [PTX ISA, cvt: `.rs`]
 #[inline(always)]
-pub fn round_randomly(
+pub(crate) fn round_randomly(
     value: f64,
     format: Format,
     modes: Modes,
@@ -166,7 +171,7 @@ fn power(exponent: i32) -> f64 {
 
 /// The value of a float of up to 32 bits.
 #[inline(always)]
-pub fn value(bits: u32, scalar: NumberType) -> f64 {
+pub(crate) fn value(bits: u32, scalar: NumberType) -> f64 {
     match scalar {
         NumberType::F32 => f64::from(f32::from_bits(bits)),
         NumberType::Bf16 => f64::from(f32::from_bits(bits << 16)),
@@ -196,7 +201,7 @@ fn widened(bits: u32, format: Format) -> f32 {
 }
 
 /// The factor of a scale of 8 exponent bits.
-pub fn power_of_two(bits: u32) -> f64 {
+pub(crate) fn power_of_two(bits: u32) -> f64 {
     power((bits & 0xff) as i32 - 127)
 }
 
@@ -215,7 +220,7 @@ fn to_scale(value: f32, modes: Modes) -> u32 {
 
 /// The format of a float narrower than f64, and the shift of its bits in a register.
 #[inline(always)]
-pub fn format(scalar: NumberType) -> Option<(Format, u32)> {
+pub(crate) fn format(scalar: NumberType) -> Option<(Format, u32)> {
     Some(match scalar {
         NumberType::F16 => (F16, 0),
         NumberType::Bf16 => (BF16, 0),
@@ -232,14 +237,14 @@ pub fn format(scalar: NumberType) -> Option<(Format, u32)> {
 
 /// Flushes a subnormal source.
 #[inline(always)]
-pub fn flushed(bits: u32, scalar: NumberType) -> u32 {
+pub(crate) fn flushed(bits: u32, scalar: NumberType) -> u32 {
     let Some((format, _)) = format(scalar) else { return bits };
     if bits & format.infinity == 0 { bits & format.sign } else { bits }
 }
 
 /// Negates a float, or takes its magnitude. NaN becomes the only one of its type, as on an H100, which adds zero.
 #[inline(always)]
-pub fn with_sign(bits: u32, scalar: NumberType, flush: bool, is_abs: bool) -> u32 {
+pub(crate) fn with_sign(bits: u32, scalar: NumberType, flush: bool, is_abs: bool) -> u32 {
     let Some((format, _)) = format(scalar) else { return bits };
     let bits = if flush { flushed(bits, scalar) } else { bits };
     if bits & (format.sign - 1) > format.infinity {
@@ -259,7 +264,7 @@ fn to_odd(value: f64, error: f64) -> f64 {
 
 /// The sum, rounded to odd.
 #[inline(always)]
-pub fn add_odd(a: f64, b: f64) -> f64 {
+pub(crate) fn add_odd(a: f64, b: f64) -> f64 {
     let sum = a + b;
     // Knuth's TwoSum, which computes the error exactly.
     let b_part = sum - a;
@@ -269,7 +274,7 @@ pub fn add_odd(a: f64, b: f64) -> f64 {
 
 /// The quotient, rounded to odd.
 #[inline(always)]
-pub fn div_odd(a: f64, b: f64) -> f64 {
+pub(crate) fn div_odd(a: f64, b: f64) -> f64 {
     let quotient = a / b;
     if quotient == 0.0 || !quotient.is_finite() || b.is_infinite() {
         return quotient;
@@ -280,7 +285,7 @@ pub fn div_odd(a: f64, b: f64) -> f64 {
 
 /// The square root, rounded to odd.
 #[inline(always)]
-pub fn sqrt_odd(a: f64) -> f64 {
+pub(crate) fn sqrt_odd(a: f64) -> f64 {
     let root = a.sqrt();
     if root == 0.0 || !root.is_finite() {
         return root;
@@ -291,30 +296,45 @@ pub fn sqrt_odd(a: f64) -> f64 {
 /// The operations on floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FloatOp {
+    /// `a + b`.
     Add,
+    /// `a - b`.
     Sub,
+    /// `a * b`.
     Mul,
+    /// `a / b`, rounded once.
     Div,
-    /// `div.approx` and `div.full`, of f32.
+    /// `a` times the reciprocal of `b`, both rounded to f32: `div.approx`.
     DivApprox,
+    /// The same with large divisors scaled down first: `div.full`.
     DivFull,
+    /// `a * b + c`, rounded once.
     Fma,
+    /// The square root.
     Sqrt,
+    /// The reciprocal.
     Rcp,
+    /// The reciprocal of the square root.
     Rsqrt,
+    /// The sine of an angle in radians.
     Sin,
+    /// The cosine of an angle in radians.
     Cos,
+    /// The logarithm to base 2.
     Lg2,
+    /// Two to the power of `a`.
     Ex2,
+    /// The hyperbolic tangent.
     Tanh,
-    /// `sin` and `cos` of an angle in turns.
+    /// The sine of an angle in turns.
     SinTurns,
+    /// The cosine of an angle in turns.
     CosTurns,
 }
 
 impl FloatOp {
     /// The number of sources.
-    pub fn sources(self) -> usize {
+    pub(crate) fn sources(self) -> usize {
         match self {
             Self::Fma => 3,
             Self::Add | Self::Sub | Self::Mul | Self::Div | Self::DivApprox | Self::DivFull => 2,
@@ -353,12 +373,12 @@ fn evaluate(op: FloatOp, a: f64, b: f64, c: f64) -> f64 {
 }
 
 /// Divisors above this are divided by 4 in `div.full`, because the reciprocal would be subnormal.
-pub const LARGE: f32 = f32::from_bits((126 + 127) << 23);
+pub(crate) const LARGE: f32 = f32::from_bits((126 + 127) << 23);
 
 /// `a` times the reciprocal of `b`, as ptxas compiles it for an H100: subnormal divisors are scaled up, divisors above
 /// `large` down, and the hardware's reciprocal has no subnormal results. Both steps are rounded to f32.
 #[inline(always)]
-pub fn quotient(a: f32, b: f32, large: f32) -> f32 {
+pub(crate) fn quotient(a: f32, b: f32, large: f32) -> f32 {
     let factor = if b.abs() > large { 0.25 } else { 1.0 };
     let factor = if b.abs() < f32::MIN_POSITIVE { 16_777_216.0 } else { factor };
     let reciprocal = 1.0 / (b * factor);
@@ -368,7 +388,7 @@ pub fn quotient(a: f32, b: f32, large: f32) -> f32 {
 
 /// Two to the power of an f32. Rounded to f32, it is the nearest value of all. [all f32 agree with glibc's `exp2`]
 #[inline(always)]
-pub fn exp2(a: f64) -> f64 {
+pub(crate) fn exp2(a: f64) -> f64 {
     /// The Taylor series in the fraction of the exponent, which is at most one half.
     const SERIES: [f64; 14] = {
         let (mut series, mut n) = ([1.0; 14], 1);
@@ -441,13 +461,13 @@ fn truncated(value: f64, format: Format, modes: Modes) -> u32 {
 
 /// [`narrow`] of an operation that is only known when it is executed.
 #[inline(never)]
-pub fn narrow_any(op: FloatOp, scalar: NumberType, modes: Modes, sources: [u32; 3]) -> u32 {
+pub(crate) fn narrow_any(op: FloatOp, scalar: NumberType, modes: Modes, sources: [u32; 3]) -> u32 {
     narrow(op, scalar, modes, sources)
 }
 
 /// Evaluates an operation on floats of up to 32 bits.
 #[inline(always)]
-pub fn narrow(op: FloatOp, scalar: NumberType, modes: Modes, sources: [u32; 3]) -> u32 {
+pub(crate) fn narrow(op: FloatOp, scalar: NumberType, modes: Modes, sources: [u32; 3]) -> u32 {
     let [a, b, c] = sources;
     let (a, b, c) = if modes.flush {
         (flushed(a, scalar), flushed(b, scalar), flushed(c, scalar))
@@ -479,7 +499,7 @@ pub fn narrow(op: FloatOp, scalar: NumberType, modes: Modes, sources: [u32; 3]) 
 /// The NaN that an operation on f64 produces. An H100 takes the NaN of the second, the third or the first source, in
 /// this order, and makes it quiet; a quotient, which ptxas calls a function for, takes the first before the second.
 /// If no source is NaN, the result is the negative NaN without payload. [measured, but for differences]
-pub fn wide_nan(op: FloatOp, [a, b, c]: [u64; 3]) -> u64 {
+pub(crate) fn wide_nan(op: FloatOp, [a, b, c]: [u64; 3]) -> u64 {
     let order = match op {
         FloatOp::Fma => [b, c, a],
         FloatOp::Add | FloatOp::Sub | FloatOp::Mul => [b, a, a],
@@ -494,7 +514,7 @@ pub fn wide_nan(op: FloatOp, [a, b, c]: [u64; 3]) -> u64 {
 const QUIET: u64 = 1 << 51;
 
 /// Evaluates an operation on f64.
-pub fn wide(op: FloatOp, modes: Modes, sources: [u64; 3]) -> u64 {
+pub(crate) fn wide(op: FloatOp, modes: Modes, sources: [u64; 3]) -> u64 {
     if modes.flush {
         return gross(op, sources[0]);
     }
@@ -504,7 +524,7 @@ pub fn wide(op: FloatOp, modes: Modes, sources: [u64; 3]) -> u64 {
 
 /// The result of an operation on f64, rounded to nearest.
 #[inline(always)]
-pub fn nearest(op: FloatOp, [a, b, c]: [f64; 3]) -> f64 {
+pub(crate) fn nearest(op: FloatOp, [a, b, c]: [f64; 3]) -> f64 {
     match op {
         FloatOp::Add => a + b,
         FloatOp::Sub => a - b,
@@ -519,7 +539,7 @@ pub fn nearest(op: FloatOp, [a, b, c]: [f64; 3]) -> f64 {
 
 /// The result of an operation on f32, rounded to nearest.
 #[inline(always)]
-pub fn nearest_single(op: FloatOp, [a, b, c]: [f32; 3]) -> f32 {
+pub(crate) fn nearest_single(op: FloatOp, [a, b, c]: [f32; 3]) -> f32 {
     match op {
         FloatOp::Add => a + b,
         FloatOp::Sub => a - b,
@@ -600,6 +620,7 @@ fn directed_sqrt(a: f64, direction: Direction) -> f64 {
 /// The modes of a minimum or maximum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extreme {
+    /// Whether it is the maximum, not the minimum.
     pub is_max: bool,
     /// Whether a NaN wins against a number.
     pub keeps_nan: bool,
@@ -613,7 +634,7 @@ pub struct Extreme {
 
 /// The minimum or maximum of two floats of up to 32 bits, without branches, so that the compiler vectorizes it.
 #[inline(always)]
-pub fn extreme(of: Extreme, scalar: NumberType, a: u32, b: u32) -> u32 {
+pub(crate) fn extreme(of: Extreme, scalar: NumberType, a: u32, b: u32) -> u32 {
     let Some((Format { nan, sign, .. }, _)) = format(scalar) else { return 0 };
     let flush = |bits| if of.flush { flushed(bits, scalar) } else { bits };
     let (a, b) = (flush(a), flush(b));
@@ -632,7 +653,7 @@ pub fn extreme(of: Extreme, scalar: NumberType, a: u32, b: u32) -> u32 {
 }
 
 /// The minimum or maximum of two f64. A NaN loses against a number. Of two NaNs, an H100 returns the second one, quiet.
-pub fn extreme_wide(is_max: bool, a: u64, b: u64) -> u64 {
+pub(crate) fn extreme_wide(is_max: bool, a: u64, b: u64) -> u64 {
     let [x, y] = [a, b].map(f64::from_bits);
     match (x.is_nan(), y.is_nan()) {
         (true, true) => b | QUIET,
@@ -658,7 +679,7 @@ pub fn extreme_wide(is_max: bool, a: u64, b: u64) -> u64 {
 
 /// Rounds to an integer, and stays a float.
 #[inline(always)]
-pub fn to_integral(value: f64, direction: Direction) -> f64 {
+pub(crate) fn to_integral(value: f64, direction: Direction) -> f64 {
     match direction {
         Direction::Nearest => value.round_ties_even(),
         Direction::Away => value.round(),
@@ -670,7 +691,7 @@ pub fn to_integral(value: f64, direction: Direction) -> f64 {
 
 /// Converts a value to another type. `is_integral` rounds floats to integers on the way.
 #[inline(always)]
-pub fn convert(
+pub(crate) fn convert(
     bits: u64,
     from: NumberType,
     to: NumberType,
@@ -704,7 +725,7 @@ fn extend(bits: u64, scalar: NumberType) -> i128 {
 
 /// The least and the greatest integer of a width up to 64 bits.
 #[inline(always)]
-pub fn range(bits: u32, is_signed: bool) -> (i128, i128) {
+pub(crate) fn range(bits: u32, is_signed: bool) -> (i128, i128) {
     match is_signed {
         true => (-1 << (bits - 1), (1 << (bits - 1)) - 1),
         false => (0, (1 << bits) - 1),
@@ -747,7 +768,7 @@ fn saturated(value: f64) -> f64 {
 
 /// The value of a float of any width.
 #[inline(always)]
-pub fn any_value(bits: u64, scalar: NumberType) -> f64 {
+pub(crate) fn any_value(bits: u64, scalar: NumberType) -> f64 {
     if scalar == NumberType::F64 { f64::from_bits(bits) } else { value(bits as u32, scalar) }
 }
 

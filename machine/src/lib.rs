@@ -3,7 +3,8 @@
 //!
 //! The machine knows no instruction set. A front end decodes a program to [`Code`](code::Code): operations on rows of 32
 //! lanes, each with a [`Site`] that only the front end can turn into a line and a text. `warpload-ptx` is one for PTX.
-//! [`run`] then executes warp after warp, one row at a time. It never looks at the program again.
+//! [`run`] then executes warp after warp, one row at a time. It never looks at the program again. `examples/loop.rs` is
+//! a small front end of a made-up instruction set.
 //!
 //! A new lane operation is a row of the table in `lanes`.
 

@@ -34,28 +34,51 @@ pub enum MatrixOp {
     /// One product, or one for each quad pair of lanes in `mma.m8n8k4`.
     Multiply(Box<[Multiply]>),
     /// `wmma.load` and `wmma.store`.
-    Fragment { fragment: Fragment, access: MemoryOp, stride: Option<Slot>, is_row_major: bool },
+    Fragment {
+        /// The registers, and the elements that each lane has in them.
+        fragment: Fragment,
+        /// The load or store of an element, with the address of the first one.
+        access: MemoryOp,
+        /// The row of the distance between rows, or columns, in elements; none if they follow each other.
+        stride: Option<Slot>,
+        /// Whether the matrix is stored row by row, not column by column.
+        is_row_major: bool,
+    },
     /// `ldmatrix` and `stmatrix`: matrices with rows of 16 bytes, whose addresses consecutive lanes hold.
     Rows {
+        /// The registers of 32 bits, one or two for each matrix.
         registers: Box<[Slot]>,
+        /// The load or store, with the addresses of the rows.
         access: MemoryOp,
+        /// The distribution of each matrix over the lanes.
         layout: RowLayout,
         /// The lanes that must have valid addresses. Some targets want them of lanes without a row, too.
         needs: u32,
     },
     /// `movmatrix`: transposes a matrix of 8 x 8 elements of 16 bits.
-    Transpose { to: Slot, from: Slot },
+    Transpose {
+        /// The register of the result.
+        to: Slot,
+        /// The register of the matrix, a row of four lanes each.
+        from: Slot,
+    },
 }
 
 /// The distribution of a matrix in memory over the lanes. [PTX ISA, "ldmatrix", "stmatrix"]
 #[derive(Clone, Copy, Debug)]
 pub enum RowLayout {
     /// 8 rows. A lane has four neighbouring bytes of row t / 4. Elements have `bits` in memory and a byte in registers.
-    Rows { bits: u32 },
+    Rows {
+        /// The width of an element in memory in bits.
+        bits: u32,
+    },
     /// 8 rows of 16-bit elements. A lane has two neighbours of column t / 4.
     Columns,
     /// 16 rows of bytes in two registers: four neighbours of column t / 4, and of column t / 4 + 8.
-    WideColumns { bits: u32 },
+    WideColumns {
+        /// The width of an element in memory in bits.
+        bits: u32,
+    },
     /// The accumulators of a product with 16 rows and 8 columns, as bytes. The rows in memory are the columns.
     Accumulators,
 }

@@ -103,6 +103,7 @@ fn checked(count: u64) -> Result<u64, MbarrierFault> {
 }
 
 /// `mbarrier.pending_count`: the arrivals that were pending when a token was made.
+#[must_use]
 pub fn pending_count() -> Option<LaneOperation> {
     let function = LaneFunction::new(|r, o, e| {
         let tokens = *r.get::<u64>(o.a);

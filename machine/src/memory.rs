@@ -146,7 +146,7 @@ impl Contents {
 
     /// The bytes to change. Copies them if they are shared.
     #[inline(always)]
-    fn to_own(&mut self) -> &mut Vec<u8> {
+    fn make_own(&mut self) -> &mut Vec<u8> {
         if let Self::Shared(bytes) = self {
             *self = Self::Own(Arc::unwrap_or_clone(take(bytes)));
         }
@@ -178,7 +178,7 @@ impl Deref for Contents {
 impl DerefMut for Contents {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [u8] {
-        self.to_own()
+        self.make_own()
     }
 }
 
@@ -272,7 +272,7 @@ impl Bytes {
 
     /// Extends the bytes by known ones from an offset on, which is not before the end.
     fn append(&mut self, offset: usize, bytes: &[u8]) {
-        let values = self.values.to_own();
+        let values = self.values.make_own();
         values.resize(offset, 0);
         values.extend_from_slice(bytes);
         if !self.flags.is_empty() {
@@ -344,7 +344,7 @@ impl Bytes {
 
     /// Replaces all bytes by zeros, and keeps the allocation.
     pub(crate) fn reset(&mut self, bytes: usize, is_unwritten: bool) {
-        let values = self.values.to_own();
+        let values = self.values.make_own();
         values.clear();
         values.resize(bytes, 0);
         self.flags.clear();
@@ -637,7 +637,7 @@ impl DeviceMemory {
         let at = self.allocations.binary_search_by_key(&base, |known| known.base);
         let Ok(at) = at else { return Vec::new() };
         self.banks.retain(|known| known.number != number);
-        let bytes = take(self.allocations.remove(at).bytes.values.to_own());
+        let bytes = take(self.allocations.remove(at).bytes.values.make_own());
         self.total -= bytes.len() as u64;
         bytes
     }
@@ -1472,7 +1472,7 @@ fn place_all(
         offsets[lane] = if offset > last { 0 } else { offset };
         ends = [ends[0].min(offsets[lane]), ends[1].max(offsets[lane])];
         gaps |=
-            offset.wrapping_sub(addresses[0].wrapping_sub(base)) ^ lane as u64 * u64::from(size);
+            offset.wrapping_sub(addresses[0].wrapping_sub(base)) ^ (lane as u64 * u64::from(size));
     }
     (bits.iter().fold(0, |all, bit| all | bit), ends, gaps == 0)
 }

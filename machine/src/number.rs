@@ -4,8 +4,12 @@
 macro_rules! number_types {
     ($($variant:ident $name:literal $bits:literal,)*) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        /// The type of an operand.
         pub enum NumberType {
-            $($variant,)*
+            $(
+                #[doc = concat!("A `", $name, "`: ", $bits, " bits.")]
+                $variant,
+            )*
         }
 
         const TABLE: &[(NumberType, &str, u32)] = &[$((NumberType::$variant, $name, $bits),)*];
@@ -39,25 +43,32 @@ impl NumberType {
     }
 
     /// The name in PTX, without a dot.
+    #[must_use]
     pub fn name(self) -> &'static str {
         self.row().0
     }
 
     /// The width of a value in bits.
+    #[must_use]
     pub fn bits(self) -> u32 {
         self.row().1
     }
 
     /// The size of a value in memory in bytes.
+    #[must_use]
     pub fn bytes(self) -> u32 {
         self.bits().div_ceil(8)
     }
 
+    /// Whether values are signed integers, also packed ones.
+    #[must_use]
     pub fn is_signed(self) -> bool {
         use NumberType::{S2, S4, S8, S8x4, S16, S16x2, S32, S64};
         matches!(self, S2 | S4 | S8 | S16 | S32 | S64 | S16x2 | S8x4)
     }
 
+    /// Whether values are floats or fixed-point numbers, also packed ones.
+    #[must_use]
     pub fn is_float(self) -> bool {
         use NumberType::{Bf16, E2m1, E2m3, E3m2, E4m3, E5m2, F16, F32, F64, S2f6, Tf32, Ue8m0};
         matches!(
@@ -67,6 +78,7 @@ impl NumberType {
     }
 
     /// The type of one number in a packed type, and how many there are; other types are one number.
+    #[must_use]
     pub fn parts(self) -> (Self, u32) {
         use NumberType as T;
         match self {

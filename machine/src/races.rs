@@ -47,8 +47,11 @@ pub(crate) enum Performer {
 /// The kinds of `wmma` fragments with a distribution of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FragmentKind {
+    /// The left factor.
     A = 1,
+    /// The right factor.
     B,
+    /// The sum, and the addend.
     Accumulator,
 }
 
@@ -89,6 +92,7 @@ pub(crate) struct Race {
 /// An operation on the groups of a thread's `cp.async` copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyGroups {
+    /// Closes the group of the copies so far: `cp.async.commit_group`.
     Commit,
     /// Waits until no more than this many of the latest groups are pending.
     Wait(u32),

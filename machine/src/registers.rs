@@ -15,10 +15,10 @@ use crate::memory::{DeviceMemory, UNKNOWN, origin_number};
 /// 32 lanes of 32 bits. A predicate uses only the first element, one bit for each lane.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C, align(64))]
-pub struct Row([u32; LANES]);
+pub(crate) struct Row([u32; LANES]);
 
 impl Row {
-    pub const ZERO: Self = Self([0; LANES]);
+    pub(crate) const ZERO: Self = Self([0; LANES]);
 }
 
 /// The index of a register's first row.
@@ -28,7 +28,7 @@ pub type Slot = u32;
 pub const NONE: Slot = 0;
 
 /// The carry flag of `add.cc` and similar instructions. Programs cannot name it.
-pub const CARRY: Slot = 2;
+pub(crate) const CARRY: Slot = 2;
 
 /// The first row that a function can use.
 pub const FIRST_ROW: Slot = 3;
@@ -37,7 +37,12 @@ pub const FIRST_ROW: Slot = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
     /// A register of a function that has never been written.
-    NeverWritten { function: u32, slot: Slot },
+    NeverWritten {
+        /// The index of the function in [`Code::functions`](crate::code::Code::functions).
+        function: u32,
+        /// The first row of the register.
+        slot: Slot,
+    },
     /// The statement is not executed, so its results are unknown.
     NotExecuted(Site),
     /// The statement discards the bytes.
@@ -56,7 +61,7 @@ pub enum Origin {
 
 /// The origins of unknown bytes in memory, numbered so that a byte's flags can hold the number.
 #[derive(Debug)]
-pub struct Origins {
+pub(crate) struct Origins {
     /// Number 0 is [`Origin::InitialValue`], and not in the list.
     list: Vec<Origin>,
 }
@@ -75,12 +80,12 @@ impl Origins {
     }
 
     /// The flags of a byte that is unknown because of an origin.
-    pub fn flags(&mut self, origin: Origin) -> u8 {
+    pub(crate) fn flags(&mut self, origin: Origin) -> u8 {
         UNKNOWN | self.number(origin) << 2
     }
 
     /// The origin in a byte's flags; `None` if the byte is known.
-    pub fn of(&self, flags: u8) -> Option<Origin> {
+    pub(crate) fn of(&self, flags: u8) -> Option<Origin> {
         origin_number(flags).map(|number| self.get(number))
     }
 
@@ -101,7 +106,7 @@ impl Origins {
         at as u8 + 1
     }
 
-    pub fn get(&self, number: u8) -> Origin {
+    pub(crate) fn get(&self, number: u8) -> Origin {
         match usize::from(number).checked_sub(1) {
             None => Origin::InitialValue,
             Some(at) => self.list.get(at).copied().unwrap_or(Origin::Several),
@@ -110,7 +115,7 @@ impl Origins {
 }
 
 /// The type of a lane's value: 32 or 64 bits.
-pub trait Lane:
+pub(crate) trait Lane:
     Copy + PartialEq + From<u32> + Mul<Output = Self> + BitAnd<Output = Self> + BitXor<Output = Self>
 {
     /// The value with no bit set, and the value with all bits set.
@@ -166,7 +171,7 @@ pub struct Registers {
 
 impl Registers {
     /// Creates the rows of a function with unknown values.
-    pub fn new(function: usize, rows: usize) -> Self {
+    pub(crate) fn new(function: usize, rows: usize) -> Self {
         let rows = rows.max(FIRST_ROW as usize);
         let mut unknown = vec![u32::MAX; rows];
         unknown[NONE as usize] = 0;
@@ -177,13 +182,13 @@ impl Registers {
     }
 
     /// The bytes of memory that the rows take.
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         let row = size_of::<Row>() + size_of::<u32>() + size_of::<Origin>();
         (self.rows.len() * row) as u64
     }
 
     /// Copies another frame's values. Reuses the memory, because calls are frequent.
-    pub fn copy_from(&mut self, template: &Self) {
+    pub(crate) fn copy_from(&mut self, template: &Self) {
         self.rows.clone_from(&template.rows);
         self.unknown.clone_from(&template.unknown);
         self.origins.clone_from(&template.origins);
@@ -191,31 +196,31 @@ impl Registers {
 
     /// The 32 lanes of a register, lane 0 first.
     #[inline(always)]
-    pub fn get<T: Lane>(&self, slot: Slot) -> &[T; LANES] {
+    pub(crate) fn get<T: Lane>(&self, slot: Slot) -> &[T; LANES] {
         T::row(self, slot)
     }
 
     /// The 32 lanes of a register, to write.
     #[inline(always)]
-    pub fn row_mut<T: Lane>(&mut self, slot: Slot) -> &mut [T; LANES] {
+    pub(crate) fn row_mut<T: Lane>(&mut self, slot: Slot) -> &mut [T; LANES] {
         T::row_mut(self, slot)
     }
 
     /// The lanes with a true predicate.
     #[inline(always)]
-    pub fn predicate(&self, slot: Slot) -> u32 {
+    pub(crate) fn predicate(&self, slot: Slot) -> u32 {
         self.rows[slot as usize].0[0]
     }
 
     #[inline(always)]
-    pub fn set_predicate(&mut self, slot: Slot, lanes: u32, exec: u32) {
+    pub(crate) fn set_predicate(&mut self, slot: Slot, lanes: u32, exec: u32) {
         let row = &mut self.rows[slot as usize].0[0];
         *row = (*row & !exec) | (lanes & exec);
     }
 
     /// Writes the lanes of a mask.
     #[inline(always)]
-    pub fn put<T: Lane>(&mut self, slot: Slot, values: &[T; LANES], exec: u32) {
+    pub(crate) fn put<T: Lane>(&mut self, slot: Slot, values: &[T; LANES], exec: u32) {
         let row = T::row_mut(self, slot);
         if exec == u32::MAX {
             *row = *values;
@@ -230,28 +235,31 @@ impl Registers {
 
     /// The lanes with an unknown value.
     #[inline(always)]
+    #[must_use]
     pub fn unknown(&self, slot: Slot) -> u32 {
         self.unknown[slot as usize]
     }
 
+    /// The reason why lanes of a register are unknown: the latest one.
+    #[must_use]
     pub fn origin(&self, slot: Slot) -> Origin {
         self.origins[slot as usize]
     }
 
     /// Marks lanes as known.
     #[inline(always)]
-    pub fn know(&mut self, slot: Slot, exec: u32) {
+    pub(crate) fn know(&mut self, slot: Slot, exec: u32) {
         self.unknown[slot as usize] &= !exec;
     }
 
     /// Marks lanes as unknown, and records the origin.
-    pub fn forget(&mut self, slot: Slot, exec: u32, origin: Origin) {
+    pub(crate) fn forget(&mut self, slot: Slot, exec: u32, origin: Origin) {
         self.unknown[slot as usize] |= exec;
         self.origins[slot as usize] = origin;
     }
 
     /// Marks lanes as known or unknown as they are in another register.
-    pub fn learn(&mut self, slot: Slot, from: &Self, source: Slot, exec: u32) {
+    pub(crate) fn learn(&mut self, slot: Slot, from: &Self, source: Slot, exec: u32) {
         let unknown = from.unknown(source) & exec;
         self.know(slot, exec);
         if unknown != 0 {
@@ -261,7 +269,7 @@ impl Registers {
 
     /// Marks a result as known in the lanes with known sources, and as unknown in all others.
     #[inline(always)]
-    pub fn derive(&mut self, slot: Slot, sources: &[Slot], exec: u32) {
+    pub(crate) fn derive(&mut self, slot: Slot, sources: &[Slot], exec: u32) {
         let unknown = sources.iter().fold(0, |all, source| all | self.unknown(*source)) & exec;
         if unknown != 0 {
             self.derive_unknown(slot, sources, exec, unknown);
@@ -280,20 +288,20 @@ impl Registers {
 
     /// Writes lanes of a predicate whose values are known although a source is not.
     #[inline(always)]
-    pub fn decide(&mut self, slot: Slot, values: u32, lanes: u32) {
+    pub(crate) fn decide(&mut self, slot: Slot, values: u32, lanes: u32) {
         self.set_predicate(slot, values, lanes);
         self.know(slot, lanes);
     }
 
     /// Writes the same known value to all lanes.
-    pub fn broadcast<T: Lane>(&mut self, slot: Slot, value: T) {
+    pub(crate) fn broadcast<T: Lane>(&mut self, slot: Slot, value: T) {
         *T::row_mut(self, slot) = [value; LANES];
         self.unknown[slot as usize] = 0;
     }
 
     /// Applies a function of one source in each lane.
     #[inline(always)]
-    pub fn map1<A: Lane, R: Lane + Default>(
+    pub(crate) fn map1<A: Lane, R: Lane + Default>(
         &mut self,
         op: &Op,
         exec: u32,
@@ -305,7 +313,7 @@ impl Registers {
 
     /// Applies a function of two sources in each lane.
     #[inline(always)]
-    pub fn map2<A: Lane, B: Lane, R: Lane + Default>(
+    pub(crate) fn map2<A: Lane, B: Lane, R: Lane + Default>(
         &mut self,
         op: &Op,
         exec: u32,
@@ -317,7 +325,7 @@ impl Registers {
 
     /// Applies a function of three sources in each lane.
     #[inline(always)]
-    pub fn map3<A: Lane, B: Lane, C: Lane, R: Lane + Default>(
+    pub(crate) fn map3<A: Lane, B: Lane, C: Lane, R: Lane + Default>(
         &mut self,
         op: &Op,
         exec: u32,
@@ -330,7 +338,7 @@ impl Registers {
     /// [`Self::map2`] for a bitwise function or a product. The result is known in the lanes where it is the same whether
     /// the bits of an unknown source are all clear or all set: for these functions it then does not depend on the source.
     #[inline(always)]
-    pub fn decide2<A: Lane, B: Lane, R: Lane + Default>(
+    pub(crate) fn decide2<A: Lane, B: Lane, R: Lane + Default>(
         &mut self,
         op: &Op,
         exec: u32,
@@ -347,7 +355,7 @@ impl Registers {
 
     /// [`Self::decide2`] for three sources.
     #[inline(always)]
-    pub fn decide3<A: Lane, B: Lane, C: Lane, R: Lane + Default>(
+    pub(crate) fn decide3<A: Lane, B: Lane, C: Lane, R: Lane + Default>(
         &mut self,
         op: &Op,
         exec: u32,
@@ -388,19 +396,19 @@ impl Registers {
 
     /// Takes the first source in the lanes of a mask, and the second one in the others.
     #[inline(always)]
-    pub fn choose<V: Lane + Default>(&mut self, op: &Op, exec: u32, chosen: u32) {
+    pub(crate) fn choose<V: Lane + Default>(&mut self, op: &Op, exec: u32, chosen: u32) {
         warpload::simd::vectorized!(choose_each::<V>(self, op, exec, chosen));
     }
 
     /// The lanes that pass a test of two sources.
     #[inline(always)]
-    pub fn test2<A: Lane>(&self, op: &Op, f: impl Fn(A, A) -> bool + Copy) -> u32 {
+    pub(crate) fn test2<A: Lane>(&self, op: &Op, f: impl Fn(A, A) -> bool + Copy) -> u32 {
         warpload::simd::vectorized!(test_each(self.get(op.a), self.get(op.b), f))
     }
 
     /// Writes a predicate, and marks it like [`Self::derive`].
     #[inline(always)]
-    pub fn put_predicate(&mut self, slot: Slot, lanes: u32, sources: &[Slot], exec: u32) {
+    pub(crate) fn put_predicate(&mut self, slot: Slot, lanes: u32, sources: &[Slot], exec: u32) {
         self.set_predicate(slot, lanes, exec);
         self.derive(slot, sources, exec);
     }
@@ -472,7 +480,7 @@ fn test_each<A: Copy>(a: &[A; LANES], b: &[A; LANES], f: impl Fn(A, A) -> bool) 
 impl Registers {
     /// Writes one lane of a register of up to 128 bits.
     #[inline(always)]
-    pub fn set_lane(&mut self, slot: Slot, rows: u32, lane: usize, value: u128) {
+    pub(crate) fn set_lane(&mut self, slot: Slot, rows: u32, lane: usize, value: u128) {
         match rows {
             1 => self.rows[slot as usize].0[lane] = value as u32,
             2 => u64::row_mut(self, slot)[lane] = value as u64,
@@ -485,6 +493,7 @@ impl Registers {
 
     /// Reads one lane of a register of up to 128 bits.
     #[inline(always)]
+    #[must_use]
     pub fn lane(&self, slot: Slot, rows: u32, lane: usize) -> u128 {
         match rows {
             1 => self.rows[slot as usize].0[lane].into(),

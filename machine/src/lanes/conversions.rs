@@ -6,6 +6,7 @@ use crate::number::NumberType as T;
 
 /// Converts a number of up to 64 bits. `is_integral` rounds floats to integers that stay floats. Results of 8 bits are
 /// extended to 16, because registers have at least 16 bits.
+#[must_use]
 pub fn convert(from: T, to: T, modes: Modes, is_integral: bool) -> Option<LaneOperation> {
     let is_known = |scalar| {
         use T::{Bf16, F16, F32, F64, S8, S16, S32, S64, Tf32, U8, U16, U32, U64};
@@ -46,6 +47,7 @@ pub fn convert(from: T, to: T, modes: Modes, is_integral: bool) -> Option<LaneOp
 }
 
 /// Extends an integer of 32 bits to 64.
+#[must_use]
 pub fn extend(is_signed: bool) -> Option<LaneOperation> {
     let (from, to) = if is_signed { (T::S32, T::S64) } else { (T::U32, T::U64) };
     convert(from, to, Modes::default(), false)
@@ -152,6 +154,7 @@ fn is_narrow(scalar: T) -> bool {
 }
 
 /// Converts two f32, the first one to the upper part, or a packed pair, to a packed pair.
+#[must_use]
 pub fn convert_pair(from: T, to: T, modes: Modes) -> Option<LaneOperation> {
     let ((part, 2), (source, count)) = (to.parts(), from.parts()) else { return None };
     let is_known = match (source, count) {
@@ -195,6 +198,7 @@ pub fn convert_pair(from: T, to: T, modes: Modes) -> Option<LaneOperation> {
 
 /// Converts a packed pair to bf16, each number multiplied by its own power of two, a byte of the second source. [PTX ISA
 /// 9.1, cvt: `.scaled::n2::ue8m0`]
+#[must_use]
 pub fn convert_scaled_pair(from: T, modes: Modes) -> Option<LaneOperation> {
     let (source, 2) = from.parts() else { return None };
     if !is_narrow(source) && source != T::S2f6 {
@@ -213,6 +217,7 @@ pub fn convert_scaled_pair(from: T, modes: Modes) -> Option<LaneOperation> {
 }
 
 /// Rounds two f32 to the type `part` by the random bits in the third source. `is_upper`: the upper pair of four.
+#[must_use]
 pub fn round_randomly(part: T, modes: Modes, is_upper: bool) -> Option<LaneOperation> {
     if !is_half(part) && !is_narrow(part) {
         return None;
@@ -248,6 +253,7 @@ fn random_numbers(to: T, random: u32, is_upper: bool) -> ([u32; 2], u32) {
 
 /// Saturates two s32 to an integer type of up to 16 bits, and joins them, the first one in the upper part, below the low
 /// bits of a third source. Integers of 16 bits leave no place for it.
+#[must_use]
 pub fn saturate_pair(to: T) -> Option<LaneOperation> {
     let bits = to.bits();
     if to.is_float() || bits > 16 || to.parts().1 > 1 {

@@ -31,6 +31,7 @@ macro_rules! halves {
 }
 
 /// An arithmetic operation with any modes. Its sources have the type of the result.
+#[must_use]
 pub fn float(op: FloatOp, scalar: T, modes: Modes) -> Option<LaneOperation> {
     let is_single = scalar.parts().0 == T::F32;
     let plain = match scalar {
@@ -163,6 +164,7 @@ fn any_float(op: FloatOp, scalar: T, modes: Modes) -> Option<LaneFunction> {
 
 /// A sum of f32, a difference or a fused product and sum, whose first term or factors have the type `from` and are
 /// converted first. [PTX ISA, "Mixed Precision"]
+#[must_use]
 pub fn mixed_float(op: FloatOp, from: T, modes: Modes) -> Option<LaneOperation> {
     let second = match op {
         FloatOp::Add | FloatOp::Sub => T::F32,
@@ -188,6 +190,7 @@ pub fn mixed_float(op: FloatOp, from: T, modes: Modes) -> Option<LaneOperation> 
 
 /// A fused product and sum of 16 bits. A product with a NaN is +0, so that padding with NaN drops out of sums. [ptxas
 /// folds `fma.oob` so]
+#[must_use]
 pub fn fma_out_of_bounds(scalar: T, modes: Modes) -> Option<LaneOperation> {
     let function = halves!(map3, scalar, |part, a, b, c| {
         let is_nan = |bits| float::value(bits, part).is_nan();
@@ -198,6 +201,7 @@ pub fn fma_out_of_bounds(scalar: T, modes: Modes) -> Option<LaneOperation> {
 }
 
 /// Negates floats, or takes their magnitude. f64 changes the sign bit alone; narrower types replace a NaN.
+#[must_use]
 pub fn change_sign(scalar: T, is_abs: bool, flush: bool) -> Option<LaneOperation> {
     let function = match scalar {
         T::F64 if is_abs => each_lane!(map1, |a: u64| a & !(1 << 63)),
@@ -209,6 +213,7 @@ pub fn change_sign(scalar: T, is_abs: bool, flush: bool) -> Option<LaneOperation
 }
 
 /// The sign of the first source, an f32 or f64, and the magnitude of the second one.
+#[must_use]
 pub fn copy_sign(scalar: T) -> Option<LaneOperation> {
     let function = match scalar {
         T::F32 => each_lane!(map2, |a: u32, b: u32| a & 1 << 31 | b & !(1 << 31)),
@@ -219,6 +224,7 @@ pub fn copy_sign(scalar: T) -> Option<LaneOperation> {
 }
 
 /// The minimum or maximum of two floats, or of three f32. f64 has no modes.
+#[must_use]
 pub fn extreme(of: Extreme, scalar: T, count: usize) -> Option<LaneOperation> {
     macro_rules! plain {
         ($is_max:literal, $flush:literal) => {

@@ -68,27 +68,38 @@ macro_rules! by_word {
 /// An operation whose result and sources have one type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntegerOp {
+    /// `a + b`, modulo the width.
     Add,
+    /// `a - b`, modulo the width.
     Sub,
+    /// `a + b`, clamped to the range of the type.
     SaturatingAdd,
+    /// `a - b`, clamped to the range of the type.
     SaturatingSub,
     /// All ones for a division by zero.
     Div,
     /// The dividend for a division by zero.
     Rem,
+    /// The magnitude of a signed number.
     Abs,
+    /// `-a`, modulo the width.
     Neg,
+    /// The minimum.
     Min,
+    /// The maximum.
     Max,
-    /// The minimum and the maximum of signed numbers, or 0 if it is negative.
+    /// The minimum of signed numbers, or 0 if it is negative.
     ReluMin,
+    /// The maximum of signed numbers, or 0 if it is negative.
     ReluMax,
     /// The sum of the third source and the distance of the others.
     AddDistance,
+    /// The bits in reverse order.
     ReverseBits,
 }
 
 /// An operation on integers of 16, 32 or 64 bits, or on packed ones of 8 or 16 bits.
+#[must_use]
 pub fn integer(op: IntegerOp, scalar: T) -> Option<LaneOperation> {
     use IntegerOp as I;
     if matches!(scalar, T::U16x2 | T::S16x2 | T::U8x4 | T::S8x4) {
@@ -183,15 +194,20 @@ fn packed_integer(op: IntegerOp, scalar: T) -> Option<LaneOperation> {
 /// A bitwise operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bitwise {
+    /// `a & b`.
     And,
+    /// `a | b`.
     Or,
+    /// `a ^ b`.
     Xor,
+    /// `!a`.
     Not,
     /// 1 if no bit is set, otherwise 0. Not of predicates.
     IsZero,
 }
 
 /// A bitwise operation on predicates, or on any type of 16, 32 or 64 bits.
+#[must_use]
 pub fn bitwise(op: Bitwise, scalar: T) -> Option<LaneOperation> {
     let function = match op {
         _ if scalar == T::Pred => predicates(op),
@@ -231,6 +247,7 @@ fn predicates(op: Bitwise) -> Option<LaneFunction> {
 }
 
 /// A bitwise function of three words, given by its table: bit `4a + 2b + c` is the result for the bits `a`, `b`, `c`.
+#[must_use]
 pub fn bitwise_by_table(table: u32) -> Option<LaneOperation> {
     let function = each_lane!(inline decide3, |a: u32, b: u32, c: u32| {
         let mut result = 0;
@@ -248,12 +265,14 @@ pub fn bitwise_by_table(table: u32) -> Option<LaneOperation> {
 /// The direction of a shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shift {
+    /// Toward the highest bit.
     Left,
-    /// Copies the sign of signed types.
+    /// Toward the lowest bit. Copies the sign of signed types.
     Right,
 }
 
 /// Shifts a number of 16, 32 or 64 bits by the second source. All bits leave if it is the width or more.
+#[must_use]
 pub fn shift(shift: Shift, scalar: T) -> Option<LaneOperation> {
     let function = match shift {
         Shift::Left => unsigned!(map2, scalar, |a; n| a.unbounded_shl(n)),
@@ -264,6 +283,7 @@ pub fn shift(shift: Shift, scalar: T) -> Option<LaneOperation> {
 
 /// Shifts two words, low one first, as one number of 64 bits. A left shift takes the high word of the result, a right
 /// shift the low one. The amount is taken modulo 32 if it `wraps`, otherwise it is at most 32.
+#[must_use]
 pub fn funnel_shift(shift: Shift, wraps: bool) -> Option<LaneOperation> {
     macro_rules! funnel {
         (|$both:ident, $n:ident| $result:expr) => {
@@ -287,12 +307,14 @@ pub fn funnel_shift(shift: Shift, wraps: bool) -> Option<LaneOperation> {
 }
 
 /// The number of set bits, of 32 or 64.
+#[must_use]
 pub fn count_ones(scalar: T) -> Option<LaneOperation> {
     let function = by_word!(map1, scalar, Word, |a: Word| a.count_ones());
     LaneOperation::new(T::U32, &[scalar], function)
 }
 
 /// The number of clear bits above the highest set one, of 32 or 64.
+#[must_use]
 pub fn leading_zeros(scalar: T) -> Option<LaneOperation> {
     let function = by_word!(map1, scalar, Word, |a: Word| a.leading_zeros());
     LaneOperation::new(T::U32, &[scalar], function)
@@ -300,6 +322,7 @@ pub fn leading_zeros(scalar: T) -> Option<LaneOperation> {
 
 /// The position of the highest bit that differs from the sign; all ones if there is none. `is_shift`: the shift that
 /// brings this bit to the top instead.
+#[must_use]
 pub fn find_highest(scalar: T, is_shift: bool) -> Option<LaneOperation> {
     let is_signed = scalar.is_signed();
     let function = by_word!(map1, scalar, Word, |a: Word| {
@@ -316,6 +339,7 @@ pub fn find_highest(scalar: T, is_shift: bool) -> Option<LaneOperation> {
 
 /// The position of the set bit of the first source that is as many set bits away from the second source, a position, as
 /// the third source says; all ones if there is none.
+#[must_use]
 pub fn find_nth_set() -> Option<LaneOperation> {
     fn find(mask: u32, base: u32, offset: i32) -> u32 {
         let is_set = |place: &u32| mask >> place & 1 != 0;
@@ -346,6 +370,7 @@ fn field(a: u64, position: u32, length: u32, bits: u32, is_signed: bool) -> u64 
 }
 
 /// Extracts the field whose position and length are the second and the third source.
+#[must_use]
 pub fn extract_field(scalar: T) -> Option<LaneOperation> {
     macro_rules! extract {
         ($is_signed:literal) => {
@@ -360,6 +385,7 @@ pub fn extract_field(scalar: T) -> Option<LaneOperation> {
 
 /// Inserts the low bits of the first source into the second one. Position and length are the lowest bytes of the other
 /// sources.
+#[must_use]
 pub fn insert_field(scalar: T) -> Option<LaneOperation> {
     macro_rules! insert {
         ($t:ty) => {
@@ -387,6 +413,7 @@ pub fn insert_field(scalar: T) -> Option<LaneOperation> {
 
 /// A mask of as many bits as the second source says, from the position in the first source on. Both are taken modulo 32
 /// if they `wrap`, otherwise they are at most 32.
+#[must_use]
 pub fn bit_mask(wraps: bool) -> Option<LaneOperation> {
     let function = match wraps {
         true => each_lane!(map2, |a: u32, b: u32| ((1_u32 << (b & 31)) - 1) << (a & 31)),
@@ -399,6 +426,7 @@ pub fn bit_mask(wraps: bool) -> Option<LaneOperation> {
 }
 
 /// Extends the low bits of a word, as many as the second source says: modulo 32 if it `wraps`, otherwise at most 32.
+#[must_use]
 pub fn extend_bits(scalar: T, wraps: bool) -> Option<LaneOperation> {
     let is_signed = scalar.is_signed();
     let function = each_lane!(map2, |a: u32, n: u32| {
@@ -410,6 +438,7 @@ pub fn extend_bits(scalar: T, wraps: bool) -> Option<LaneOperation> {
 
 /// Multiplies the four bytes or two halves (`count`) of a word with bytes of a second word from `first` on, and adds the
 /// products to a third word. `are_signed` has a flag for each of the two factors.
+#[must_use]
 pub fn dot_product(are_signed: [bool; 2], count: u32, first: u32) -> Option<LaneOperation> {
     let [is_a_signed, is_b_signed] = are_signed;
     let part = |value: u32, place: u32, width: u32, is_signed: bool| {
@@ -431,18 +460,22 @@ pub fn dot_product(are_signed: [bool; 2], count: u32, first: u32) -> Option<Lane
 /// The part of a product that an operation returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Product {
+    /// The low half.
     Low,
+    /// The high half.
     High,
     /// All bits, in a type of twice the width.
     Wide,
 }
 
 /// Multiplies two integers of 16, 32 or 64 bits; of 16 or 32 for [`Product::Wide`].
+#[must_use]
 pub fn multiply(product: Product, scalar: T) -> Option<LaneOperation> {
     products(product, scalar, false)
 }
 
 /// [`multiply`], and adds a third source of the result's type. Only the high product of S32 `saturates`.
+#[must_use]
 pub fn multiply_add(product: Product, scalar: T, saturates: bool) -> Option<LaneOperation> {
     match (product, scalar) {
         _ if !saturates => products(product, scalar, true),
@@ -510,6 +543,7 @@ fn low24(value: u32, is_signed: bool) -> i64 {
 
 /// Multiplies the low 24 bits of two words. The result is the low word of the product, or the word from bit 16 on if
 /// `is_high`.
+#[must_use]
 pub fn multiply24(scalar: T, is_high: bool) -> Option<LaneOperation> {
     // The third source is a known zero.
     let sum = multiply_add24(scalar, is_high, false)?;
@@ -517,6 +551,7 @@ pub fn multiply24(scalar: T, is_high: bool) -> Option<LaneOperation> {
 }
 
 /// [`multiply24`], and adds a third source. Only signed high words `saturate`.
+#[must_use]
 pub fn multiply_add24(scalar: T, is_high: bool, saturates: bool) -> Option<LaneOperation> {
     let is_signed = scalar.is_signed();
     let product = move |a, b| low24(a, is_signed) * low24(b, is_signed);
@@ -538,16 +573,20 @@ pub fn multiply_add24(scalar: T, is_high: bool, saturates: bool) -> Option<LaneO
 /// opposite of a borrow. [ptxas folds `sub.cc.u32 0, 1` with `addc.u32 0, 0` to 0]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CarrySum {
+    /// `a + b`.
     Add,
+    /// `a - b`.
     Sub,
     /// The low half of a product, and a third source.
     LowProduct,
-    /// The high half of an unsigned or of a signed product.
+    /// The high half of an unsigned product, and a third source.
     HighProduct,
+    /// The high half of a signed product, and a third source.
     SignedHighProduct,
 }
 
 /// A sum of 32 or 64 bits that reads or writes the carry flag.
+#[must_use]
 pub fn sum_with_carry(
     sum: CarrySum,
     scalar: T,

@@ -44,14 +44,20 @@ pub mod video;
 /// An operation on registers, with the types of its operands.
 #[derive(Debug)]
 pub struct LaneOperation {
+    /// The type of the result.
     pub result: NumberType,
     /// The types of the sources in order, at most four.
     pub sources: Vec<NumberType>,
+    /// The function, for [`Action::Lanes`](crate::code::Action::Lanes).
     pub function: LaneFunction,
 }
 
 impl LaneOperation {
-    pub fn new(result: NumberType, sources: &[NumberType], function: LaneFunction) -> Option<Self> {
+    pub(crate) fn new(
+        result: NumberType,
+        sources: &[NumberType],
+        function: LaneFunction,
+    ) -> Option<Self> {
         Some(Self { result, sources: sources.to_vec(), function })
     }
 
@@ -65,13 +71,13 @@ impl LaneOperation {
 pub struct LaneFunction(Box<dyn Execute>);
 
 impl LaneFunction {
-    pub fn new(function: impl Fn(&mut Registers, &Op, u32) + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(function: impl Fn(&mut Registers, &Op, u32) + Send + Sync + 'static) -> Self {
         Self(Box::new(function))
     }
 
     /// Executes the function on the registers that an operation names, in the lanes of `mask`.
     #[inline(always)]
-    pub fn execute(&self, registers: &mut Registers, op: &Op, mask: u32) {
+    pub(crate) fn execute(&self, registers: &mut Registers, op: &Op, mask: u32) {
         self.0.execute(registers, op, mask);
     }
 }

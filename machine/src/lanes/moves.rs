@@ -8,6 +8,7 @@ use crate::registers::{Lane, Registers};
 use warpload::lane::LANES;
 
 /// Copies a register of up to 64 bits.
+#[must_use]
 pub fn copy(scalar: T) -> Option<LaneOperation> {
     let function = match scalar.bits() {
         1 => LaneFunction::new(|r, o, e| {
@@ -22,6 +23,7 @@ pub fn copy(scalar: T) -> Option<LaneOperation> {
 }
 
 /// Joins two registers of 8, 16 or 32 bits, the low part first.
+#[must_use]
 pub fn join(bits: u32) -> Option<LaneOperation> {
     let (part, whole) = match bits {
         8 => (T::B8, T::B16),
@@ -37,6 +39,7 @@ pub fn join(bits: u32) -> Option<LaneOperation> {
 }
 
 /// Extracts up to 32 `bits` of a register, from the bit `shift` on.
+#[must_use]
 pub fn extract_bits(whole: T, shift: u32, bits: u32) -> Option<LaneOperation> {
     let mask = u32::MAX >> 32_u32.checked_sub(bits)?;
     let function = match whole.bits() {
@@ -68,6 +71,7 @@ pub fn select(scalar: T) -> Option<LaneOperation> {
 
 /// Takes the first source where the third one, of the type `by`, is not negative, and the second source elsewhere.
 /// `flush` makes a subnormal f32 zero first.
+#[must_use]
 pub fn select_by_sign(scalar: T, by: T, flush: bool) -> Option<LaneOperation> {
     macro_rules! choose {
         (|$c:ident| $test:expr) => {
@@ -93,6 +97,7 @@ pub fn permute() -> Option<LaneOperation> {
 }
 
 /// [`permute`] with one of four constants, which the low bits of the third source choose.
+#[must_use]
 pub fn permute_from(selectors: [u32; 4]) -> Option<LaneOperation> {
     let function = each_lane!(map3, |a: u32, b: u32, c: u32| {
         select_bytes(a, b, selectors[(c & 3) as usize])

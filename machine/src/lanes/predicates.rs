@@ -11,17 +11,29 @@ use warpload::lane::LANES;
 /// A relation of two numbers. The first six are false for NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
+    /// `a == b`.
     Equal,
+    /// `a != b`, and neither is NaN.
     NotEqual,
+    /// `a < b`.
     Less,
+    /// `a <= b`.
     LessOrEqual,
+    /// `a > b`.
     Greater,
+    /// `a >= b`.
     GreaterOrEqual,
+    /// `a == b`, or one is NaN.
     EqualOrUnordered,
+    /// `a != b`, or one is NaN.
     NotEqualOrUnordered,
+    /// `a < b`, or one is NaN.
     LessOrUnordered,
+    /// `a <= b`, or one is NaN.
     LessOrEqualOrUnordered,
+    /// `a > b`, or one is NaN.
     GreaterOrUnordered,
+    /// `a >= b`, or one is NaN.
     GreaterOrEqualOrUnordered,
     /// Neither is NaN.
     Ordered,
@@ -55,6 +67,7 @@ impl Comparison {
 
 /// Compares two numbers of up to 64 bits. Integers have only the first six comparisons. `flush` makes subnormal f32 and
 /// f16 zero first.
+#[must_use]
 pub fn compare(comparison: Comparison, scalar: T, flush: bool) -> Option<LaneOperation> {
     // A closure for each comparison, so that the compiler vectorizes it.
     macro_rules! compared {
@@ -100,6 +113,7 @@ pub fn compare(comparison: Comparison, scalar: T, flush: bool) -> Option<LaneOpe
 }
 
 /// Tests whether an f32 or f64 is in one of the categories.
+#[must_use]
 pub fn classify(of: &'static [FpCategory], scalar: T) -> Option<LaneOperation> {
     let function = match scalar {
         T::F32 => test_lanes!(u32, |a, _b| of.contains(&f32::from_bits(a).classify())),
@@ -110,6 +124,7 @@ pub fn classify(of: &'static [FpCategory], scalar: T) -> Option<LaneOperation> {
 }
 
 /// Tests whether a number of 64 bits is in one of the ranges, or in none if `is_inside` is false.
+#[must_use]
 pub fn lies_in(ranges: Vec<Range<u64>>, is_inside: bool) -> Option<LaneOperation> {
     let function = LaneFunction::new(move |r, o, e| {
         let values = r.get::<u64>(o.a);

@@ -9,28 +9,42 @@ use crate::number::NumberType as T;
 /// The computation of a result from two selected parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VideoOp {
+    /// `a + b`.
     Add,
+    /// `a - b`.
     Sub,
+    /// The average, rounded to nearest, ties away from zero.
     Average,
+    /// The magnitude of `a - b`.
     Distance,
+    /// The minimum.
     Min,
+    /// The maximum.
     Max,
-    /// The amounts are taken modulo 32 if they wrap, otherwise they are at most 32.
+    /// `a` shifted to the left by `b`.
     ShiftLeft {
+        /// Whether the amount is taken modulo 32; otherwise it is at most 32.
         wraps: bool,
     },
+    /// `a` shifted to the right by `b`.
     ShiftRight {
+        /// Whether the amount is taken modulo 32; otherwise it is at most 32.
         wraps: bool,
     },
+    /// 1 if the comparison holds, otherwise 0.
     Compare(Comparison),
 }
 
 /// The second operation of a scalar instruction, with the last source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Second {
+    /// No second operation: the last source is not used.
     None,
+    /// The sum of the result and the last source, modulo 2^32.
     Add,
+    /// The minimum of both.
     Min,
+    /// The maximum of both.
     Max,
     /// Writes only a part of the result, and takes the rest from the last source.
     Merge(Part),
@@ -39,7 +53,9 @@ pub enum Second {
 /// A part of a word: its first bit and its width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
+    /// The number of bits below the part.
     pub shift: u32,
+    /// The number of bits of the part.
     pub width: u32,
 }
 
@@ -62,10 +78,13 @@ impl Part {
 /// A video operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Video {
+    /// The first operation.
     pub op: VideoOp,
     /// Whether the result, the first and the second source are signed.
     pub are_signed: [bool; 3],
+    /// Whether the result of the first operation is clamped to its width.
     pub saturates: bool,
+    /// The second operation.
     pub second: Second,
 }
 
@@ -97,6 +116,7 @@ fn clamp(value: i128, width: u32, is_signed: bool) -> u32 {
 }
 
 /// Extends a part of a word to 64 bits.
+#[must_use]
 pub fn extend_part(part: Part, is_signed: bool) -> Option<LaneOperation> {
     let function = each_lane!(map1, |a: u32| part.extend(a, is_signed) as u64);
     LaneOperation::new(T::S64, &[T::U32], function)
@@ -104,6 +124,7 @@ pub fn extend_part(part: Part, is_signed: bool) -> Option<LaneOperation> {
 
 /// A video operation on two parts, which [`extend_part`] has made numbers of 64 bits. The third source, a word, is for
 /// the second operation.
+#[must_use]
 pub fn video(video: Video) -> Option<LaneOperation> {
     let is_signed = video.are_signed[0];
     let function = each_lane!(map3, |a: u64, b: u64, c: u32| {
@@ -124,6 +145,7 @@ pub fn video(video: Video) -> Option<LaneOperation> {
 
 /// A video operation on each of two halves or four bytes (`count`) of two words. The third source has the results of
 /// the parts without a bit in `mask`; [`Second::Add`] adds the results of the others to it.
+#[must_use]
 pub fn video_parts(video: Video, count: u32, mask: u32) -> Option<LaneOperation> {
     let width = 32 / count;
     let [_, is_a_signed, is_b_signed] = video.are_signed;
@@ -143,6 +165,7 @@ pub fn video_parts(video: Video, count: u32, mask: u32) -> Option<LaneOperation>
 
 /// Gathers two halves or four bytes, lowest first, from the parts of two words: the parts of the second word follow those
 /// of the first one.
+#[must_use]
 pub fn gather(places: &[u32]) -> Option<LaneOperation> {
     let width = 32_u32.checked_div(places.len() as u32)?;
     let mut shifts = [0; 4];
@@ -159,7 +182,9 @@ pub fn gather(places: &[u32]) -> Option<LaneOperation> {
 /// The product of two numbers of 64 bits, and its sum with a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VideoProduct {
+    /// Whether the product is negated before the sum.
     pub negates_product: bool,
+    /// Whether the word is negated before the sum.
     pub negates_addend: bool,
     /// Adds one more.
     pub adds_one: bool,
@@ -172,6 +197,7 @@ pub struct VideoProduct {
 }
 
 /// Multiplies two parts, which [`extend_part`] has made numbers of 64 bits, and adds a word.
+#[must_use]
 pub fn multiply_parts(of: VideoProduct) -> Option<LaneOperation> {
     let function = each_lane!(map3, |a: u64, b: u64, c: u32| {
         let product = i128::from(a as i64) * i128::from(b as i64);

@@ -405,9 +405,9 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         d: Slot,
         sources: &[Slot],
     ) -> Compiled<()> {
-        let op = self.emit(Action::Lanes(operation.ok_or(NotExecuted)?.function));
-        let at = |place: usize| sources.get(place).copied().unwrap_or(NONE);
-        (op.d, op.a, op.b, op.c, op.e) = (d, at(0), at(1), at(2), at(3));
+        let site = Site(self.statement.0);
+        let op = Op::lanes(operation.ok_or(NotExecuted)?, site, d, sources);
+        self.code.ops.push(Op { guard: self.guard, ..op });
         Ok(())
     }
 
@@ -624,8 +624,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                 op.guard = Some((kept, is_negated));
             }
         }
-        let mut op = Op::new(Action::Lanes(copy.function), Site(self.statement.0));
-        (op.d, op.a) = (kept, slot);
+        let op = Op::lanes(copy, Site(self.statement.0), kept, &[slot]);
         self.code.ops.insert(before, op);
         self.guard = Some((kept, is_negated));
     }
