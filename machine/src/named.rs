@@ -1,4 +1,4 @@
-//! [`named`], a macro for enums whose variants have names in a text, and [`ParseNameError`], the error of parsing them.
+//! `named!`, a macro for enums whose variants have names in a text, and [`ParseNameError`], the error of parsing them.
 
 /// A text that is not the name of a type, a state space, a target and so on, or a number that is not allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]

@@ -1,7 +1,5 @@
 //! Text and numbers in the form that the page shows.
 
-use std::fmt::Display;
-
 /// Escapes text for HTML elements and quoted attributes.
 ///
 /// Control characters are invalid in HTML, and characters that change the direction of writing could disguise a name.
