@@ -17,7 +17,7 @@ fn decode(site: Site, text: &str) -> Option<Op> {
     let mut words = text.split(' ');
     let name = words.next()?;
     let slots: Vec<Slot> = words.map_while(|word| word.parse().ok()).map(row).collect();
-    let op = match (name, &slots[..]) {
+    Some(match (name, &slots[..]) {
         ("add", [d, a, b]) => Op::lanes(integer(IntegerOp::Add, T::U32)?, site, *d, &[*a, *b]),
         ("le", [d, a, b]) => {
             Op::lanes(compare(Comparison::LessOrEqual, T::U32, false)?, site, *d, &[*a, *b])
@@ -33,8 +33,7 @@ fn decode(site: Site, text: &str) -> Option<Op> {
         }
         ("end", []) => Op::new(Action::Exit, site),
         _ => return None,
-    };
-    Some(Op { counts: true, ..op })
+    })
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

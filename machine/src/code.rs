@@ -42,7 +42,8 @@ pub struct Op {
     pub e: Slot,
     /// The instruction that it belongs to, for faults and counts.
     pub site: Site,
-    /// Whether it counts as an instruction. Only one operation of each instruction does.
+    /// Whether it counts as an instruction, as one operation of each instruction should: only these come nearer to the
+    /// limit of steps, so a loop without one never ends.
     pub counts: bool,
     /// Whether it writes the carry flag.
     pub carries: bool,
@@ -639,10 +640,10 @@ impl Code {
 }
 
 impl Op {
-    /// Creates an operation without operands.
+    /// Creates an operation without operands, which counts.
     #[must_use]
     pub fn new(action: Action, site: Site) -> Self {
-        let (guard, counts) = (None, false);
+        let (guard, counts) = (None, true);
         let (d, a, b, c, e) = (0, 0, 0, 0, 0);
         let (carries, loads, alone) = (false, false, None);
         Self { action, guard, d, a, b, c, e, site, counts, carries, loads, alone }

@@ -385,6 +385,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     pub(super) fn emit(&mut self, action: Action) -> &mut Op {
         let mut op = Op::new(action, Site(self.statement.0));
         op.guard = self.guard;
+        op.counts = false;
         let at = self.code.ops.len();
         self.code.ops.push(op);
         &mut self.code.ops[at]
@@ -407,7 +408,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     ) -> Compiled<()> {
         let site = Site(self.statement.0);
         let op = Op::lanes(operation.ok_or(NotExecuted)?, site, d, sources);
-        self.code.ops.push(Op { guard: self.guard, ..op });
+        self.code.ops.push(Op { guard: self.guard, counts: false, ..op });
         Ok(())
     }
 
@@ -624,7 +625,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                 op.guard = Some((kept, is_negated));
             }
         }
-        let op = Op::lanes(copy, Site(self.statement.0), kept, &[slot]);
+        let op = Op { counts: false, ..Op::lanes(copy, Site(self.statement.0), kept, &[slot]) };
         self.code.ops.insert(before, op);
         self.guard = Some((kept, is_negated));
     }
