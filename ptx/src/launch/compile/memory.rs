@@ -1,0 +1,525 @@
+//! Accesses to memory: loads, stores, atomic operations, `cp.async`, `mbarrier`, and instructions on addresses.
+
+use super::{Compiled, FunctionCompiler, NotExecuted, add, rows_of};
+use crate::launch::lane_rules::Request;
+use crate::meaning::PARAMETERS;
+use crate::module::FunctionKind;
+use crate::syntax::load::{
+    AddressForm, AddressOperand, Keyword, MemoryOrder, Opcode, Operand, OperandKind,
+    PtxInstruction, QualifierKind,
+};
+use crate::syntax::special::special_register;
+use crate::syntax::{ScalarType, StateSpace, SubQualifier, TypeClass};
+use warpload_machine::code::{
+    Action, AddressSpace, Arrive, Atomic, BankValue, Base, CopiedPart, CopyGroups, Element,
+    Mbarrier, MemoryKind, MemoryOp, NONE, Op, Preset, Slot, StackKind, StackOp,
+};
+use warpload_machine::lanes::moves::copy;
+use warpload_machine::lanes::predicates::lies_in;
+use warpload_machine::{NumberType as T, pending_count};
+
+/// The strictest alignment of `alloca`. [PTX ISA, alloca]
+const MAX_STACK_ALIGNMENT: u64 = 1 << 23;
+
+/// The widest access of a lane, in bytes.
+const MAX_ACCESS: usize = 32;
+
+impl<'m> FunctionCompiler<'_, 'm> {
+    /// The space, base and offset of an address operand.
+    pub(in crate::launch) fn place(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        address: &AddressOperand,
+        space: Option<StateSpace>,
+    ) -> Compiled<(AddressSpace, Base, u64)> {
+        let written = match space {
+            None => AddressSpace::Generic,
+            Some(StateSpace::Param)
+                if self.function.kind != FunctionKind::Entry && !self.is_alone =>
+            {
+                AddressSpace::Local
+            }
+            Some(space) => space.addresses().ok_or(NotExecuted)?,
+        };
+        let mut offset = address.displacement();
+        let Some(name) = address.base else { return Ok((written, Base::Zero, offset)) };
+        let Some(symbol) = self.module.find_at(of.scope, name) else {
+            // A special register, such as `[%laneid]`.
+            let known = special_register(self.module.text(name)).ok_or(NotExecuted)?;
+            let is_wide = known.scalar.bits() == Some(64);
+            let slot = self.named(of, name, if is_wide { T::B64 } else { T::B32 })?;
+            return Ok((written, Base::Register { slot, is_wide }, offset));
+        };
+        if symbol.declaration.space == StateSpace::Register {
+            let element = self.register_of(symbol)?;
+            let is_address = !matches!(symbol.declaration.scalar.class(), TypeClass::Float);
+            if address.form == AddressForm::Indexed
+                || !is_address
+                || !(8..=64).contains(&element.bits)
+            {
+                return Err(NotExecuted);
+            }
+            let base = Base::Register { slot: element.slot, is_wide: element.rows == 2 };
+            return Ok((written, base, offset));
+        }
+        let mut index = None;
+        if address.form == AddressForm::Indexed {
+            let bytes = symbol.declaration.element_bytes().ok_or(NotExecuted)?;
+            if let Some(name) = address.index {
+                index = Some(self.element_offset(of, name, offset, bytes)?);
+                offset = 0;
+            }
+            offset = offset.wrapping_mul(bytes);
+        }
+        let (space, base, place) = match self.locals.get(&symbol.id) {
+            Some((place, _)) => (AddressSpace::Local, Base::Frame, *place),
+            None => {
+                let known = self.around.variables.get(&symbol.id);
+                let (space, place) = *known.ok_or(NotExecuted)?;
+                (space, Base::Zero, place)
+            }
+        };
+        let is_parameter = symbol.declaration.space == StateSpace::Param;
+        if written != AddressSpace::Generic && written != space && !is_parameter {
+            return Err(NotExecuted);
+        }
+        let offset = place.wrapping_add(offset);
+        let Some(index) = index else { return Ok((space, base, offset)) };
+        // The offset of an element is not negative, so it is added in 64 bits.
+        let index = self.fitted(Element { slot: index, rows: 1, bits: 32 }, T::B64)?;
+        let mut slot = index;
+        if base == Base::Frame {
+            let first = self.address(symbol.id, 0, T::B64)?;
+            slot = self.new_rows(2);
+            self.unguarded(|this| this.emit_lanes(add(T::U64), slot, &[first, index]))?;
+            return Ok((space, Base::Register { slot, is_wide: true }, 0));
+        }
+        Ok((space, Base::Register { slot, is_wide: true }, offset))
+    }
+
+    /// An access at the address operand of the instruction.
+    fn access(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        kind: MemoryKind,
+        scalar: T,
+        elements: Vec<Option<Element>>,
+    ) -> Compiled<MemoryOp> {
+        let address = of.address().ok_or(NotExecuted)?;
+        let space = of.space().map(|space| space.0);
+        let (space, base, offset) = self.place(of, &address, space)?;
+        let order = of.order().map(|order| order.0);
+        let is_ordered = order.is_some_and(|order| order != MemoryOrder::Weak)
+            || matches!(kind, MemoryKind::Atomic(_) | MemoryKind::Mbarrier(_));
+        let elements: Box<[Option<Element>]> = elements.into();
+        let size = scalar.bytes();
+        let bytes = size as usize * elements.len();
+        if bytes > MAX_ACCESS || !bytes.is_power_of_two() {
+            return Err(NotExecuted);
+        }
+        Ok(MemoryOp { kind, space, base, offset, size, elements, scalar, is_ordered })
+    }
+
+    pub(super) fn load(&mut self, of: &PtxInstruction<'m>, types: &[T]) -> Compiled<()> {
+        let scalar = *types.first().ok_or(NotExecuted)?;
+        let first = of.operands.first().ok_or(NotExecuted)?;
+        let elements = self.elements(of, first, scalar)?;
+        if elements.len() != usize::from(of.elements()) {
+            return Err(NotExecuted);
+        }
+        let op = self.access(of, MemoryKind::Load, scalar, elements)?;
+        if self.is_alone {
+            return self.control(Action::Memory(Box::new(op)));
+        }
+        if op.space == PARAMETERS && op.base == Base::Zero {
+            return self.parameter(op);
+        }
+        self.emit_ordered(of, op);
+        Ok(())
+    }
+
+    /// Emits a load of the kernel's parameters from a fixed address: copies of rows that hold the values.
+    fn parameter(&mut self, op: MemoryOp) -> Compiled<()> {
+        let AddressSpace::Constant { bank } = op.space else { return Err(NotExecuted) };
+        let parameters = &self.around.windows.parameters;
+        let end = parameters.end - parameters.start;
+        let is_aligned = op.offset.is_multiple_of(op.bytes().into());
+        let is_inside = op.offset.checked_add(op.bytes().into()).is_some_and(|last| last <= end);
+        let is_plain = |element: &Element| element.rows <= 2;
+        if op.is_ordered || !is_aligned || !is_inside || !op.elements.iter().flatten().all(is_plain)
+        {
+            self.emit(Action::Memory(Box::new(op)));
+            return Ok(());
+        }
+        let before = self.code.ops.len();
+        for (place, element) in (0..).zip(&op.elements) {
+            let Some(Element { slot, rows, bits }) = *element else { continue };
+            let offset = op.offset + place * u64::from(op.size);
+            let value = self.bank(BankValue { bank, offset, scalar: op.scalar, bits }, rows);
+            let copy = copy(if rows == 2 { T::B64 } else { T::B32 });
+            self.emit_lanes(copy, slot, &[value])?;
+        }
+        match self.code.ops.get_mut(before) {
+            Some(first) => first.loads = true,
+            None => self.emit(Action::Nop).loads = true,
+        }
+        Ok(())
+    }
+
+    /// The row of a value in a constant bank.
+    fn bank(&mut self, of: BankValue, rows: u32) -> Slot {
+        let slot = self.new_rows(rows);
+        self.presets.push(Preset::Bank(slot, of));
+        slot
+    }
+
+    pub(super) fn store(&mut self, of: &PtxInstruction<'m>, types: &[T]) -> Compiled<()> {
+        let scalar = *types.first().ok_or(NotExecuted)?;
+        if of.has(QualifierKind::Keyword(Keyword::Async)) {
+            return Err(NotExecuted);
+        }
+        let value = of.operands.get(1).ok_or(NotExecuted)?;
+        let elements = self.elements(of, value, scalar)?;
+        if elements.len() != usize::from(of.elements()) {
+            return Err(NotExecuted);
+        }
+        let op = self.access(of, MemoryKind::Store, scalar, elements)?;
+        self.emit_ordered(of, op);
+        Ok(())
+    }
+
+    /// Emits an access between the fences that its order implies: a release is a fence and a strong write, an acquire
+    /// is a strong read and a fence.
+    fn emit_ordered(&mut self, of: &PtxInstruction<'m>, op: MemoryOp) -> &mut Op {
+        let (releases, acquires) = match of.order().map(|order| order.0) {
+            Some(MemoryOrder::Release) => (true, false),
+            Some(MemoryOrder::Acquire) => (false, true),
+            Some(MemoryOrder::AcqRel | MemoryOrder::Sc) => (true, true),
+            Some(MemoryOrder::Weak | MemoryOrder::Volatile | MemoryOrder::Relaxed) | None => {
+                (false, false)
+            }
+        };
+        if releases {
+            self.emit(Action::Fence);
+        }
+        let at = self.code.ops.len();
+        self.emit(Action::Memory(Box::new(op)));
+        if acquires {
+            self.emit(Action::Fence);
+        }
+        &mut self.code.ops[at]
+    }
+
+    pub(super) fn atomic(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        types: &[T],
+        request: &Request<'_>,
+    ) -> Compiled<()> {
+        let scalar = *types.first().ok_or(NotExecuted)?;
+        let operation = atomic_operation(of, request).ok_or(NotExecuted)?;
+        let is_moved = matches!(operation, Atomic::Exchange | Atomic::CompareAndSwap);
+        if scalar.bits() > 64 && !is_moved || request.has(Keyword::Async) {
+            return Err(NotExecuted);
+        }
+        let count = of.elements() as usize;
+        let is_of_vectors = matches!(operation, Atomic::Add | Atomic::Min | Atomic::Max);
+        if count > 1 && !is_of_vectors {
+            return Err(NotExecuted);
+        }
+        let (elements, first) = match of.opcode {
+            Opcode::Atom => {
+                let operand = of.operands.first().ok_or(NotExecuted)?;
+                let elements = self.elements(of, operand, scalar)?;
+                (if elements == [None] { vec![None; count] } else { elements }, 2)
+            }
+            _ => (vec![None; count], 1),
+        };
+        let value = self.atomic_source(of, first, scalar, count)?;
+        let second = match operation {
+            Atomic::CompareAndSwap => self.atomic_source(of, first + 1, scalar, 1)?,
+            _ => NONE,
+        };
+        if elements.len() != count {
+            return Err(NotExecuted);
+        }
+        let op = self.access(of, MemoryKind::Atomic(operation), scalar, elements)?;
+        let op = self.emit_ordered(of, op);
+        (op.a, op.b) = (value, second);
+        Ok(())
+    }
+
+    /// The row of a source of an atomic operation. Copies the elements of a vector to consecutive rows.
+    fn atomic_source(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        place: usize,
+        scalar: T,
+        count: usize,
+    ) -> Compiled<Slot> {
+        if count == 1 && scalar != T::B128 {
+            return self.operand_source(of, place, scalar);
+        }
+        let operand = of.operands.get(place).ok_or(NotExecuted)?;
+        let elements = self.elements(of, operand, scalar)?;
+        let rows = rows_of(scalar);
+        let slots: Option<Vec<Slot>> = elements
+            .iter()
+            .map(|element| element.filter(|of| of.rows == rows).map(|of| of.slot))
+            .collect();
+        match &slots.ok_or(NotExecuted)?[..] {
+            [slot] if count == 1 => Ok(*slot),
+            slots if slots.len() == count => {
+                let first = self.new_rows(count as u32 * rows);
+                for (part, slot) in (0..).zip(slots) {
+                    self.emit_lanes(copy(scalar), first + part * rows, &[*slot])?;
+                }
+                Ok(first)
+            }
+            _ => Err(NotExecuted),
+        }
+    }
+
+    pub(super) fn copy_async(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        request: &Request<'_>,
+    ) -> Compiled<()> {
+        if !request.has(Keyword::Async)
+            || request.has(Keyword::Bulk)
+            || request.has(Keyword::Tensor)
+        {
+            return Err(NotExecuted);
+        }
+        if request.has(Keyword::CommitGroup) {
+            return self.control(Action::Copies(CopyGroups::Commit));
+        }
+        if request.has(Keyword::WaitGroup) {
+            let pending = of.operands.first().ok_or(NotExecuted)?;
+            let OperandKind::Constant(pending) = pending.kind else { return Err(NotExecuted) };
+            let pending = pending.integer().ok_or(NotExecuted)?;
+            let pending = u32::try_from(pending).unwrap_or(u32::MAX);
+            return self.control(Action::Copies(CopyGroups::Wait(pending)));
+        }
+        if request.has(Keyword::WaitAll) {
+            return self.control(Action::Copies(CopyGroups::WaitAll));
+        }
+        if request.has(Keyword::Mbarrier) {
+            // Copies execute at once, so earlier ones are complete. Without `.noinc`, the arrival raises the pending
+            // count first, and the count does not change.
+            let kind = match request.has(Keyword::Noinc) {
+                true => Mbarrier::Arrive(Arrive {
+                    drops: false,
+                    completes_not: false,
+                    expects_tx: false,
+                }),
+                false => Mbarrier::ArriveLater,
+            };
+            let one = self.constant(1, 1);
+            let op = self.access(of, MemoryKind::Mbarrier(kind), T::B64, vec![None])?;
+            self.emit(Action::Memory(Box::new(op))).a = one;
+            // From here on readers wait for the mbarrier, and no check knows which copies arrive at it. The copies count
+            // as awaited, so that a read is a race only if nothing orders it after the copying thread.
+            return self.control(Action::Copies(CopyGroups::WaitAll));
+        }
+        let [to, from, bytes, rest @ ..] = of.operands else { return Err(NotExecuted) };
+        let (to, from) = (of.address_in(to), of.address_in(from));
+        let (to, from) = (to.ok_or(NotExecuted)?, from.ok_or(NotExecuted)?);
+        let OperandKind::Constant(bytes) = bytes.kind else { return Err(NotExecuted) };
+        let bytes =
+            bytes.integer().filter(|bytes| matches!(bytes, 4 | 8 | 16)).ok_or(NotExecuted)?;
+        // The size of the source or the predicate, and the cache policy: both are optional.
+        let part = match (rest, of.has(QualifierKind::CacheHint)) {
+            ([], false) | ([_], true) => None,
+            ([part], false) | ([part, _], true) => Some(part),
+            _ => return Err(NotExecuted),
+        };
+        let part = match part {
+            None => CopiedPart::All,
+            Some(operand) if self.is_predicate(of, operand) => {
+                CopiedPart::Unless(self.source(of, operand, T::Pred)?)
+            }
+            Some(operand) => CopiedPart::Bytes(self.source(of, operand, T::U32)?),
+        };
+        let (_, source, source_offset) = self.place(of, &from, Some(StateSpace::Global))?;
+        let (space, base, offset) = self.place(of, &to, Some(StateSpace::Shared))?;
+        let bytes = bytes as u32;
+        let kind = MemoryKind::Copy { source, source_offset, bytes, part };
+        let (scalar, elements) = (T::B8, vec![None; bytes as usize].into());
+        let op =
+            MemoryOp { kind, space, base, offset, size: 1, elements, scalar, is_ordered: false };
+        self.control(Action::Memory(Box::new(op)))
+    }
+
+    /// Whether an operand is a predicate, perhaps inverted.
+    fn is_predicate(&self, of: &PtxInstruction<'m>, operand: &Operand) -> bool {
+        let name = match operand.kind {
+            OperandKind::Inverted(_) => return true,
+            OperandKind::Name => operand.span,
+            _ => return false,
+        };
+        let symbol = self.module.find_at(of.scope, name);
+        symbol.is_some_and(|symbol| symbol.declaration.scalar == ScalarType::Pred)
+    }
+
+    pub(super) fn mbarrier(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        request: &Request<'_>,
+    ) -> Compiled<()> {
+        let has = |word| request.has(word);
+        let at = |place: usize| of.operands.get(place).copied();
+        if has(Keyword::PendingCount) {
+            let state = self.operand_source(of, 1, T::B64)?;
+            return self.write_first(of, pending_count(), &[state]);
+        }
+        let arrive = Arrive {
+            drops: has(Keyword::ArriveDrop),
+            completes_not: has(Keyword::NoComplete),
+            expects_tx: has(Keyword::ExpectTx),
+        };
+        let (kind, result, argument) = if has(Keyword::Init) {
+            (Mbarrier::Init, None, Some(at(1).ok_or(NotExecuted)?))
+        } else if has(Keyword::Inval) {
+            (Mbarrier::Invalidate, None, None)
+        } else if has(Keyword::Arrive) || has(Keyword::ArriveDrop) {
+            let count = at(2);
+            if arrive.expects_tx && count.is_none() {
+                return Err(NotExecuted);
+            }
+            (Mbarrier::Arrive(arrive), Some(at(0).ok_or(NotExecuted)?), count)
+        } else if has(Keyword::ExpectTx) {
+            (Mbarrier::ExpectTx, None, Some(at(1).ok_or(NotExecuted)?))
+        } else if has(Keyword::CompleteTx) {
+            (Mbarrier::CompleteTx, None, Some(at(1).ok_or(NotExecuted)?))
+        } else if has(Keyword::TestWait) || has(Keyword::TryWait) {
+            let kind = Mbarrier::Wait { is_parity: has(Keyword::Parity) };
+            (kind, Some(at(0).ok_or(NotExecuted)?), Some(at(2).ok_or(NotExecuted)?))
+        } else {
+            return Err(NotExecuted);
+        };
+        let argument_type = match kind {
+            Mbarrier::Wait { is_parity: false } => T::B64,
+            _ => T::B32,
+        };
+        let a = match argument {
+            Some(operand) => self.source(of, &operand, argument_type)?,
+            None => self.constant(1, 1),
+        };
+        let result_type = match kind {
+            Mbarrier::Wait { .. } => T::Pred,
+            _ => T::B64,
+        };
+        let elements = match result {
+            Some(operand) => self.elements(of, &operand, result_type)?,
+            None => vec![None],
+        };
+        if elements.len() != 1 {
+            return Err(NotExecuted);
+        }
+        let op = self.access(of, MemoryKind::Mbarrier(kind), T::B64, elements)?;
+        self.emit(Action::Memory(Box::new(op))).a = a;
+        Ok(())
+    }
+
+    /// Emits `alloca`, `stacksave` and `stackrestore`.
+    pub(super) fn stack(&mut self, of: &PtxInstruction<'m>, types: &[T]) -> Compiled<()> {
+        let scalar = *types.first().ok_or(NotExecuted)?;
+        let is_wide = rows_of(scalar) == 2;
+        let (kind, source) = match (of.opcode, of.operands) {
+            (Opcode::StackSave, [_]) => (StackKind::Save, NONE),
+            (Opcode::StackRestore, [from]) => (StackKind::Restore, self.source(of, from, scalar)?),
+            (Opcode::Alloca, [_, size, rest @ ..]) => {
+                let alignment = match rest {
+                    [] => 8,
+                    [Operand { kind: OperandKind::Constant(value), .. }] => {
+                        value.integer().ok_or(NotExecuted)?
+                    }
+                    _ => return Err(NotExecuted),
+                };
+                if !alignment.is_power_of_two() || alignment > MAX_STACK_ALIGNMENT {
+                    return Err(NotExecuted);
+                }
+                (StackKind::Allocate { alignment }, self.source(of, size, scalar)?)
+            }
+            _ => return Err(NotExecuted),
+        };
+        let d = match kind {
+            StackKind::Restore => NONE,
+            _ => self.pair(of, scalar)?.0,
+        };
+        let op = self.emit(Action::Stack(StackOp { kind, is_wide }));
+        (op.d, op.a) = (d, source);
+        Ok(())
+    }
+
+    pub(super) fn convert_address(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        types: &[T],
+        request: &Request<'_>,
+    ) -> Compiled<()> {
+        let scalar = *types.first().ok_or(NotExecuted)?;
+        let (space, part) = of.space().ok_or(NotExecuted)?;
+        let windows = &self.around.windows;
+        let base = match space {
+            StateSpace::Shared => windows.map.shared().base,
+            StateSpace::Local => windows.map.local().base,
+            StateSpace::Const => windows.constants.start,
+            StateSpace::Param if part != Some(SubQualifier::Func) => windows.parameters.start,
+            _ => 0,
+        };
+        let base = if request.has(Keyword::To) { base.wrapping_neg() } else { base };
+        let source = self.operand_source(of, 1, scalar)?;
+        let added = self.constant(base, rows_of(scalar));
+        self.write_first(of, add(scalar), &[source, added])
+    }
+
+    pub(super) fn is_in_space(&mut self, of: &PtxInstruction<'m>) -> Compiled<()> {
+        let (space, part) = of.space().ok_or(NotExecuted)?;
+        let operand = of.operands.get(1).ok_or(NotExecuted)?;
+        let source = self.source(of, operand, T::U64)?;
+        let windows = &self.around.windows;
+        let (shared, local) = (windows.map.shared(), windows.map.local());
+        let window = |window: warpload::memory::Window| window.base..window.base + window.size;
+        // Everything that is in none of the other spaces is global, and the parameters of a kernel are, too.
+        let (ranges, is_inside) = match space {
+            // Without clusters, the block's window is the cluster's.
+            StateSpace::Shared => (vec![window(shared)], true),
+            StateSpace::Local => (vec![window(local)], true),
+            StateSpace::Const => (vec![windows.constants.clone()], true),
+            StateSpace::Param if part != Some(SubQualifier::Func) => {
+                (vec![windows.parameters.clone()], true)
+            }
+            StateSpace::Global => {
+                (vec![windows.constants.clone(), window(shared), window(local)], false)
+            }
+            _ => return Err(NotExecuted),
+        };
+        self.write_first(of, lies_in(ranges, is_inside), &[source])
+    }
+}
+
+pub(super) fn atomic_operation(of: &PtxInstruction<'_>, request: &Request<'_>) -> Option<Atomic> {
+    let words = [
+        (Keyword::Add, Atomic::Add),
+        (Keyword::Inc, Atomic::Inc),
+        (Keyword::Dec, Atomic::Dec),
+        (Keyword::And, Atomic::And),
+        (Keyword::Or, Atomic::Or),
+        (Keyword::Xor, Atomic::Xor),
+        (Keyword::Exch, Atomic::Exchange),
+        (Keyword::Cas, Atomic::CompareAndSwap),
+    ];
+    let found = words.iter().find(|(word, _)| request.has(*word)).map(|found| found.1);
+    found.or_else(|| {
+        let reduction = of.first(|kind| match kind {
+            QualifierKind::Reduction(of) => Some(of),
+            _ => None,
+        });
+        Some(match reduction?.0 {
+            warpload_machine::tensor::ReductionOperation::Min => Atomic::Min,
+            warpload_machine::tensor::ReductionOperation::Max => Atomic::Max,
+        })
+    })
+}
