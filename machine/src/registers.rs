@@ -51,7 +51,7 @@ pub enum Origin {
     AbsentLane(Site),
     /// The PTX ISA leaves the result of this statement undefined.
     Undefined(Site),
-    /// The initial value of a variable has no value here.
+    /// The value before the launch is not known: the initial value of a variable, or padding between parameters.
     InitialValue,
     /// An earlier launch has left the byte unknown.
     EarlierLaunch,
@@ -62,7 +62,8 @@ pub enum Origin {
 /// The origins of unknown bytes in memory, numbered so that a byte's flags can hold the number.
 #[derive(Debug)]
 pub(crate) struct Origins {
-    /// Number 0 is [`Origin::InitialValue`], and not in the list.
+    /// Number 0 is not in the list. It marks the bytes themselves that have no initial value. Where the launch writes such
+    /// a value elsewhere, its origin is a number of the list, so that the launch is known to have left it there.
     list: Vec<Origin>,
 }
 
@@ -91,9 +92,6 @@ impl Origins {
 
     /// The number of an origin.
     fn number(&mut self, origin: Origin) -> u8 {
-        if origin == Origin::InitialValue {
-            return 0;
-        }
         let known = self.list.iter().position(|known| *known == origin);
         let at = known.unwrap_or_else(|| {
             if self.list.len() + 1 < Self::LAST && origin != Origin::Several {

@@ -350,9 +350,16 @@ impl<'m> LoadedModule<'m> {
                 memory.write(*base, 0, bytes);
             }
         }
-        memory.write(*parameters, 0, &kernel.parameters(launch).0);
+        let (bytes, offsets) = kernel.parameters(launch);
+        memory.write(*parameters, 0, &bytes);
         memory.protect(*parameters, Protection::Bank(PARAMETER_BANK));
         memory.set_bank(PARAMETER_BANK, *parameters);
+        // A GPU does not say what it passes between parameters.
+        let ends = offsets.iter().zip(&launch.parameters);
+        let ends = ends.map(|((_, offset), bytes)| offset + bytes.len() as u64);
+        for (end, (_, next)) in ends.zip(offsets.iter().skip(1)) {
+            memory.make_unknown(Space::Global, parameters + end..parameters + next);
+        }
         let outcome = run(code, options, memory, observer, watch);
         memory.protect(*parameters, Protection::Bank(NO_BANK));
         let end = outcome.end;

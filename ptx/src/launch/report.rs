@@ -185,7 +185,8 @@ pub enum UnknownCause {
         /// Its text.
         text: Arc<str>,
     },
-    /// The initial value of a variable is not known, such as the address of an external symbol.
+    /// The initial value of a variable is not known, such as the address of an external symbol, or the bytes are padding
+    /// between parameters.
     InitialValue,
     /// An earlier launch on the same memory has left it unknown.
     EarlierLaunch,
@@ -209,7 +210,7 @@ impl fmt::Display for UnknownCause {
             Self::Undefined { line, text } => {
                 write!(f, "`{text}` in line {line} leaves it undefined")
             }
-            Self::InitialValue => f.write_str("the initial value of a variable has no value here"),
+            Self::InitialValue => f.write_str("nothing gives it a value before the launch"),
             Self::EarlierLaunch => f.write_str("an earlier launch has left it unknown"),
             Self::Several => {
                 f.write_str("many instructions are not executed, or registers never written")

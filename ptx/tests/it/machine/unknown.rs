@@ -370,3 +370,36 @@ fn numbers_of_asynchronous_operations() {
         assert!(fault.to_string().starts_with(what), "{fault}");
     }
 }
+
+/// The first parameter has one byte, the second begins at byte 8. What a driver passes between them is not defined.
+#[test]
+fn padding_between_parameters_is_unknown() {
+    let kernel = |load: &str| {
+        let text = format!(
+            ".version 8.7\n.target sm_90a\n.address_size 64
+            .visible .entry k(.param .u8 flag, .param .u64 out) {{
+            .reg .b32 %r<9>; .reg .b64 %rd<9>;
+            {load}
+            ld.param.u64 %rd1, [out]; st.global.u32 [%rd1], %r1;
+            ret;\n}}"
+        );
+        let options = KernelLaunch::new([1; 3], [1; 3]).parameter(&[7]);
+        launch(&text, options, &[vec![0x5a; 4]])
+    };
+    let launched = kernel("ld.param.u8 %r1, [flag];");
+    assert_known(&launched);
+    assert_eq!(launched.words(0), [7]);
+    let cause = "nothing gives it a value before the launch".to_owned();
+    assert_eq!(unknown(&kernel("ld.param.u32 %r1, [flag];")), (4, cause.clone()));
+    assert_eq!(unknown(&kernel("mov.b32 %r2, flag; ld.param.u32 %r1, [%r2+4];")), (4, cause));
+}
+
+/// A variable without a known value is no result of the launch; a copy of it is.
+#[test]
+fn copies_of_unknown_initial_values_are_unknown_results() {
+    let variable = ".extern .global .u32 elsewhere; .global .u64 p = elsewhere;---";
+    let load = "ld.global.u64 %rd3, [p];";
+    assert_known(&run(&format!("{variable}{load}")));
+    let launched = run(&format!("{variable}{load} st.global.u64 [%rd1], %rd3;"));
+    assert_eq!(unknown(&launched), (8, "nothing gives it a value before the launch".to_owned()));
+}
