@@ -22,7 +22,7 @@ use crate::module::{
     Array, Declaration, DeclarationId, Function, FunctionId, FunctionKind, Initializer, Module,
     Role, ScopeId, StatementId, StatementKind, variable_bytes,
 };
-use crate::syntax::load::{Keyword, Opcode, Operand, OperandKind, PtxInstruction};
+use crate::syntax::load::{Keyword, Opcode, Operand, OperandKind, PtxInstruction, QualifierKind};
 use crate::syntax::{Span, StateSpace};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::AddressMap;
@@ -523,6 +523,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let before = self.code.ops.len();
         let compiled = match of.opcode {
             _ if of.fault.is_some() || !of.is_known() => Err(NotExecuted),
+            _ if of.operands.len() > most_operands(of) => Err(NotExecuted),
             Opcode::Bra => self.branch(end),
             Opcode::Brx => self.branch_table(of, end),
             _ => self.plain(of),
@@ -805,6 +806,29 @@ fn preset(slot: Slot, element: Element, values: &[u128; LANES]) -> Preset {
         return Preset::Constant(slot, lanes, 1);
     }
     Preset::Lanes(slot, element.rows, Box::new(*values))
+}
+
+/// The most operands that an instruction may have. One with more is not executed, because the others would be ignored.
+/// Instructions without a row here count their own operands.
+fn most_operands(of: &PtxInstruction<'_>) -> usize {
+    use Opcode as O;
+    let has = |kind| usize::from(of.has(kind));
+    let most = match of.opcode {
+        O::Brkpt | O::Exit | O::GridDepControl | O::Membar | O::Ret | O::Trap => 0,
+        O::Activemask | O::Bra | O::Nanosleep | O::PmEvent | O::Prefetch | O::Prefetchu => 1,
+        O::SetMaxNReg | O::StackRestore | O::StackSave => 1,
+        O::ApplyPriority | O::Brx | O::Cvta | O::Discard | O::Elect | O::Fence => 2,
+        O::Isspacep | O::Ld | O::LdMatrix | O::Ldu | O::MovMatrix | O::Red => 2,
+        O::St | O::StMatrix => 2,
+        O::Alloca | O::Match | O::Redux => 3,
+        O::Atom => 3 + has(QualifierKind::Keyword(Keyword::Cas)),
+        O::Bar | O::Barrier => 2 + 2 * has(QualifierKind::Keyword(Keyword::Red)),
+        O::Vote => 2 + has(QualifierKind::Sync),
+        O::CreatePolicy | O::Mbarrier | O::Selp | O::Slct => 4,
+        O::Shfl => 4 + has(QualifierKind::Sync),
+        _ => return usize::MAX,
+    };
+    most + has(QualifierKind::CacheHint)
 }
 
 /// Adds whole registers of the rows of a type.

@@ -873,3 +873,39 @@ fn elements_that_do_not_fill_a_register_are_refused() {
     let module = read(source).expect("a module");
     assert!(check(&module).any(|verdict| !verdict.is_legal()));
 }
+
+/// An instruction is executed with all that it names, or not at all.
+#[test]
+fn operands_beyond_the_last_are_not_ignored() {
+    for (legal, more) in [
+        ("ld.global.u32 %r1, [%rd1]", "7"),
+        ("ld.global.L2::cache_hint.u32 %r1, [%rd1], %rd3", "7"),
+        ("st.global.u32 [%rd1], %r0", "7"),
+        ("atom.global.add.u32 %r1, [%rd1], 1", "1"),
+        ("atom.global.cas.b32 %r1, [%rd1], 1, 2", "3"),
+        ("red.global.add.u32 [%rd1], 1", "1"),
+        ("bar.sync 0, 32", "32"),
+        ("bar.red.popc.u32 %r1, 0, 32, %p1", "%p1"),
+        ("selp.u32 %r1, 1, 2, %p1", "%p1"),
+        ("shfl.sync.idx.b32 %r1|%p2, %r0, 0, 31, -1", "3"),
+        ("vote.sync.any.pred %p2, %p1, -1", "-1"),
+        ("match.any.sync.b32 %r1, %r0, -1", "3"),
+        ("redux.sync.add.u32 %r1, %r0, -1", "3"),
+        ("cvta.to.global.u64 %rd3, %rd1", "%rd1"),
+        ("activemask.b32 %r1", "%r0"),
+        ("bra L", "3"),
+        ("exit", "3"),
+        ("membar.gl", "3"),
+        ("popc.b32 %r1, %r0", "3"),
+    ] {
+        let skipped = |instruction: &str| {
+            let body = format!("setp.eq.u32 %p1, %r0, 0; mov.u64 %rd3, 0; {instruction}; L:");
+            let options = KernelLaunch::new([1; 3], [32, 1, 1]);
+            launch(&module(&body), options, &[vec![0; 256]]).result.skipped.len()
+        };
+        assert_eq!(skipped(legal), 0, "{legal}");
+        let separator = if legal.contains(' ') { "," } else { "" };
+        let longer = format!("{legal}{separator} {more}");
+        assert_eq!(skipped(&longer), 1, "{longer}");
+    }
+}
