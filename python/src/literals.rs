@@ -54,7 +54,11 @@ macro_rules! literals {
 /// Names the words that an argument may be.
 fn refused(py: Python<'_>, argument: &str, given: &str, words: &[&str]) -> PyErr {
     let words: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
-    let message = format!("{argument}: expected {}, not {given:?}", words.join(" or "));
+    let expected = match words.split_last() {
+        Some((last, first)) if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => words.concat(),
+    };
+    let message = format!("{argument}: expected {expected}, not {given:?}");
     error(py, ErrorKind::Argument, message)
 }
 

@@ -297,7 +297,7 @@ def test_words_are_those_of_the_stubs(root) -> None:
     memory = wl.Memory()
     for word in typing.get_args(_types.Misaligned):
         assert wl.Machine(memory, misaligned=word).misaligned == word
-    with pytest.raises(wl.Error, match='misaligned: expected "force" or "report", not "x"'):
+    with pytest.raises(wl.Error, match='misaligned: expected "force", "report" or "fault", not "x"'):
         wl.Machine(memory, misaligned="x")
     vector = vectors.generate("LDS", count=1)[0]
     for word in typing.get_args(_types.Executor):

@@ -178,7 +178,7 @@ def test_both_executors_agree() -> None:
     ]
     both = warp.copy()
     assert wl.execute("LD.64 R4, [R2]", machine(), both, executor="both") == outcomes[0] and both == fast
-    with pytest.raises(wl.Error, match='executor: expected "fast" or "reference" or "both"'):
+    with pytest.raises(wl.Error, match='executor: expected "fast", "reference" or "both"'):
         wl.execute("LD.64 R4, [R2]", machine(), both, executor="slow")
     assert fast == literal and repr(outcomes[0]) == repr(outcomes[1])
 
