@@ -5,7 +5,9 @@ use rustc_hash::FxHashMap;
 
 use crate::access::Access;
 use crate::costs::{AccessCost, BANKS, BankWords, Offsets, SharedRules, SpaceCosts};
-use crate::counters::{AccessCounts, Counter, FirstFault, GlobalCounts, SpaceCounts};
+#[cfg(feature = "kernels")]
+use crate::counters::Counter;
+use crate::counters::{AccessCounts, FirstFault, GlobalCounts, SpaceCounts};
 use crate::footprint::LineCollector;
 use crate::launch_counts::{AccessKey, LaunchCounts};
 use crate::summary::Hex;
@@ -295,6 +297,7 @@ impl AccessCounter {
     }
 
     /// Adds the counts of other blocks of the same launch, with other numbers of operations.
+    #[cfg(feature = "kernels")]
     pub(crate) fn add(&mut self, mut other: Self, number: impl Fn(u16) -> Option<u16>) {
         for (key, row) in other.rows {
             // An operation without a number is not counted.

@@ -152,6 +152,7 @@ impl LineCollector {
     }
 
     /// Takes over the lines of another collector.
+    #[cfg(feature = "kernels")]
     pub(super) fn add_all(&mut self, other: &mut Self) {
         self.collected.add(other.take());
     }
