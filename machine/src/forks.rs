@@ -4,7 +4,7 @@
 //!
 //! Bytes are noted in words of four. Blocks that write different bytes of one word count as blocks that write the same.
 
-use crate::memory::{DeviceAllocation, DeviceMemory};
+use crate::memory::{DeviceAllocation, DeviceMemory, Protection};
 
 /// Words of an allocation, a bit for each.
 #[derive(Clone, Debug, Default)]
@@ -64,9 +64,11 @@ pub(crate) struct Notes {
 }
 
 impl DeviceMemory {
-    /// Whether all bytes are known.
+    /// Whether all bytes are known that kernels can write. Copies cannot change which of the others are.
     pub(crate) fn is_plain(&self) -> bool {
-        self.allocations.iter().all(|known| known.bytes.is_plain())
+        let mut writable =
+            self.allocations.iter().filter(|known| known.protection == Protection::Writable);
+        writable.all(|known| known.bytes.is_plain())
     }
 
     /// The size of the allocations that blocks have written, as far as copies have noted that.

@@ -259,7 +259,7 @@ impl Bytes {
     #[inline(always)]
     pub(crate) fn mark(&mut self, range: Range<usize>, flags: u8) {
         if self.flags.is_empty() {
-            if flags == 0 {
+            if flags == 0 || range.is_empty() {
                 return;
             }
             self.flags = vec![0; self.values.len()];

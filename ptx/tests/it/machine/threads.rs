@@ -143,6 +143,8 @@ fn a_launch_ends_at_the_same_instruction() {
 struct Accesses {
     own: BTreeMap<u32, Vec<[u32; 3]>>,
     parts: Vec<Accesses>,
+    /// Whether blocks of several threads were taken over at once.
+    is_divided: bool,
 }
 
 impl MemoryObserver for Accesses {
@@ -160,6 +162,7 @@ impl MemoryObserver for Accesses {
     }
 
     fn unite(&mut self, is_kept: bool) {
+        self.is_divided |= is_kept && self.parts.len() > 1;
         for part in self.parts.drain(..).filter(|_| is_kept) {
             for (site, blocks) in part.own {
                 self.own.entry(site).or_default().extend(blocks);
@@ -180,27 +183,43 @@ impl MemoryObserver for Part<'_> {
     }
 }
 
-#[test]
-fn an_observer_that_divides_itself_gets_all_accesses() {
-    let source =
+/// The accesses of a launch with a number of threads, and whether it was divided. `first` are the bytes of a parameter
+/// before the others, if there is one.
+fn observed(first: Option<&[u8]>, threads: usize) -> (BTreeMap<u32, Vec<[u32; 3]>>, bool) {
+    let mut source =
         kernel(&format!("mad.lo.u32 %r7, %r1, {BLOCK}, %r2; {WORD} st.global.u32 [%rd3], %r1;"));
+    let mut launch = KernelLaunch::new([GRID, 1, 1], [BLOCK, 1, 1]);
+    if let Some(first) = first {
+        source = source.replace("k(", &format!("k(.param .b8 first[{}], ", first.len()));
+        launch = launch.parameter(first);
+    }
     let module = read(&source).expect("a module");
     let kernel = Kernel::named(&module, "k").expect("a kernel");
-    let observed = [1, 4].map(|threads| {
-        let mut memory = DeviceMemory::new();
-        let bytes = vec![0; 4 * (GRID * BLOCK) as usize];
-        let x = memory.allocate(bytes, AllocationUse::Argument(0)).expect("room");
-        let mut launch = KernelLaunch::new([GRID, 1, 1], [BLOCK, 1, 1]).parameter(&x.to_le_bytes());
-        for _ in 0..4 {
-            launch = launch.parameter(&[0; 4]);
-        }
-        (launch.options.threads, launch.options.batch) = (threads, 32);
-        let mut accesses = Accesses::default();
-        kernel.run(&launch, &mut memory, Some(&mut accesses)).expect("an end");
-        accesses.own
-    });
-    assert_eq!(observed[0], observed[1]);
-    assert!(observed[0].values().all(|blocks| blocks.is_sorted()), "{observed:?}");
+    let mut memory = DeviceMemory::new();
+    let bytes = vec![0; 4 * (GRID * BLOCK) as usize];
+    let x = memory.allocate(bytes, AllocationUse::Argument(0)).expect("room");
+    launch = launch.parameter(&x.to_le_bytes());
+    for _ in 0..4 {
+        launch = launch.parameter(&[0; 4]);
+    }
+    (launch.options.threads, launch.options.batch) = (threads, 32);
+    let mut accesses = Accesses::default();
+    kernel.run(&launch, &mut memory, Some(&mut accesses)).expect("an end");
+    (accesses.own, accesses.is_divided)
+}
+
+#[test]
+fn an_observer_that_divides_itself_gets_all_accesses() {
+    let (expected, is_divided) = observed(None, 1);
+    assert!(!is_divided);
+    assert_eq!(observed(None, 4), (expected.clone(), true));
+    assert!(expected.values().all(|blocks| blocks.is_sorted()), "{expected:?}");
+}
+
+/// The other tests hold for one thread, too, so that this one shows that there are several.
+#[test]
+fn padding_between_parameters_leaves_blocks_on_several_threads() {
+    assert_eq!(observed(Some(&[7]), 4), (observed(None, 1).0, true));
 }
 
 proptest! {
