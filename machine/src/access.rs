@@ -125,7 +125,7 @@ pub(crate) fn find_addresses(
     Ok(Some(stride).filter(|_| others == 0 && exec == u32::MAX))
 }
 
-/// Returns the bits in which a distance between neighbours differs from the first one.
+/// Adds the offset to each base. Returns 0 if all neighbours have the same distance, because such addresses are a stride.
 #[inline(always)]
 fn add_wide(addresses: &mut [u64; LANES], bases: &[u64; LANES], offset: u64, mask: u64) -> u64 {
     for lane in 0..LANES {
@@ -143,6 +143,8 @@ fn add_narrow(addresses: &mut [u64; LANES], bases: &[u32; LANES], offset: u32) -
     others(addresses)
 }
 
+/// 0 if all neighbours have the same distance. The differences are joined rather than compared one by one, so that the
+/// loop has no branch and is vectorized.
 #[inline(always)]
 fn others(addresses: &[u64; LANES]) -> u64 {
     let stride = addresses[1].wrapping_sub(addresses[0]);
@@ -921,7 +923,7 @@ impl Access<'_, '_> {
     }
 }
 
-/// What a look at the bytes of each lane has found.
+/// Findings about the bytes of each lane's load.
 #[derive(Default)]
 struct Looked {
     /// The lanes beyond the local memory that they have, because others have more.

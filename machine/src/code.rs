@@ -527,7 +527,7 @@ pub struct BankValue {
     pub bank: u8,
     /// The offset of its first byte in the bank.
     pub offset: u64,
-    /// The type, whose size in bytes is the value's.
+    /// The type. Its size in bytes is the number of bytes that are read.
     pub scalar: NumberType,
     /// The width of the register in bits. The value is extended to it.
     pub bits: u32,
@@ -617,7 +617,7 @@ pub struct Code {
     pub scopes: Vec<(usize, usize)>,
     /// The shared memory of a block before its dynamic part, in bytes.
     pub shared_bytes: u64,
-    /// The unit in which the target allocates shared memory, in bytes.
+    /// The granularity of shared memory on the target, in bytes.
     pub shared_unit: u64,
 }
 

@@ -1,5 +1,5 @@
-//! [`execute`]: what an instruction that is not executed would write becomes unknown, because old bytes would otherwise be
-//! taken for its result.
+//! [`execute`]: makes the results of an instruction unknown that is not executed, because old values would otherwise be
+//! taken for them.
 
 use crate::access::{self, Address};
 use crate::code::{Effects, Extent, Op};

@@ -1,6 +1,6 @@
 //! Copies of global memory for the blocks of several threads. Each copy notes what its blocks read and write, so that the
-//! copies become one memory again if no block has read or written what a block of another copy has written. The order of
-//! the blocks then does not matter.
+//! copies become one memory again if no copy has written words that another has read or written, because then the order
+//! of the blocks does not matter.
 //!
 //! Bytes are noted in words of four. Blocks that write different bytes of one word count as blocks that write the same.
 
@@ -54,7 +54,7 @@ impl WordSet {
     }
 }
 
-/// What the blocks of a copy do with an allocation.
+/// The words of an allocation that the blocks of a copy read and write.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notes {
     pub(crate) writes: WordSet,
@@ -92,8 +92,8 @@ impl DeviceMemory {
         fork
     }
 
-    /// Takes over what the blocks of copies have written. Returns false, and changes no byte, if a block of one has read or
-    /// written what one of another has written, or a copy differs in anything but bytes.
+    /// Takes over the bytes that copies have written. Returns false, and changes no byte, if a copy has read or written a
+    /// word that another has written, or differs in anything but bytes.
     pub(crate) fn join(&mut self, forks: &[Self]) -> bool {
         let is_alike =
             |fork: &Self| fork.allocations.len() == self.allocations.len() && fork.is_plain();

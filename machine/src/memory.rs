@@ -364,7 +364,7 @@ pub(crate) struct DeviceAllocation {
     pub(crate) protection: Protection,
     /// Whether a block of the launch has written it, as far as copies for threads have noted that.
     pub(crate) is_written: bool,
-    /// What the blocks of a copy for a thread do with it.
+    /// In a copy for a thread, the words that its blocks read and write.
     pub(crate) notes: Option<Box<Notes>>,
 }
 

@@ -228,8 +228,8 @@ pub trait MemoryObserver {
         None
     }
 
-    /// Takes over what the observers of the last [`Self::divide`] have observed, in order; or forgets it, because the
-    /// blocks run again.
+    /// Takes over the observations of the last [`Self::divide`], in its order; or forgets them, because the blocks run
+    /// again.
     fn unite(&mut self, is_kept: bool) {
         let _ = is_kept;
     }

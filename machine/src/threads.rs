@@ -21,7 +21,7 @@ const LEAST: u64 = 8;
 /// The bytes of written allocations for which a batch has one more warp instruction. To copy them takes less time.
 const BYTES: u64 = 64;
 
-/// What the blocks of a thread have found.
+/// Counts and findings of the blocks of a thread.
 struct Part {
     counts: LaunchCounts,
     ended: u64,
@@ -108,7 +108,7 @@ impl Engine<'_> {
         })
     }
 
-    /// Takes over what the next blocks have found.
+    /// Adds the counts and findings of the next blocks.
     fn take_over(&mut self, part: Part) {
         self.counts.add(&part.counts);
         self.ended += part.ended;

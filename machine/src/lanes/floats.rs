@@ -162,7 +162,7 @@ fn any_float(op: FloatOp, scalar: T, modes: Modes) -> Option<LaneFunction> {
     })
 }
 
-/// A sum of f32, a difference or a fused product and sum, whose first term or factors have the type `from` and are
+/// A sum of f32, a difference or a fused product and sum. The first term, or the factors, have the type `from` and are
 /// converted first. [PTX ISA, "Mixed Precision"]
 #[must_use]
 pub fn mixed_float(op: FloatOp, from: T, modes: Modes) -> Option<LaneOperation> {

@@ -54,7 +54,7 @@ macro_rules! by_sign {
     };
 }
 
-/// A function whose first source is the word `$t`, of 32 or 64 bits.
+/// A function for words of 32 or 64 bits. In it, `$t` is the type of the first source.
 macro_rules! by_word {
     ($map:ident, $scalar:expr, $t:ident, |$($x:ident: $of:ty),+| $result:expr) => {
         match $scalar.bits() {
@@ -65,7 +65,7 @@ macro_rules! by_word {
     };
 }
 
-/// An operation whose result and sources have one type.
+/// An operation with one type for its result and its sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntegerOp {
     /// `a + b`, modulo the width.
@@ -369,7 +369,7 @@ fn field(a: u64, position: u32, length: u32, bits: u32, is_signed: bool) -> u64 
     field | fill & !low
 }
 
-/// Extracts the field whose position and length are the second and the third source.
+/// Extracts a field. The second source is its position, the third its length, both in bits.
 #[must_use]
 pub fn extract_field(scalar: T) -> Option<LaneOperation> {
     macro_rules! extract {

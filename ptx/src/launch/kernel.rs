@@ -424,7 +424,7 @@ impl<'m> Kernel<'m> {
             .launch(self, launch, memory, observer, watch)
     }
 
-    /// The unit in which the target allocates shared memory, in bytes. [PTX ISA, "%total_smem_size"]
+    /// The granularity of shared memory on the target, in bytes. [PTX ISA, "%total_smem_size"]
     pub(super) fn shared_unit(&self) -> u64 {
         match self.module.target.sm {
             30..80 => 256,
