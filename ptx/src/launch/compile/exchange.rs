@@ -68,10 +68,9 @@ impl<'m> FunctionCompiler<'_, 'm> {
     pub(super) fn match_values(
         &mut self,
         of: &PtxInstruction<'m>,
-        types: &[T],
         request: &Request<'_>,
     ) -> Compiled<()> {
-        let scalar = *types.first().ok_or(NotExecuted)?;
+        let scalar = *request.types.first().ok_or(NotExecuted)?;
         let source = self.operand_source(of, 1, scalar)?;
         let members = self.operand_source(of, 2, T::B32)?;
         let (d, e) = self.pair(of, T::B32)?;
@@ -83,10 +82,9 @@ impl<'m> FunctionCompiler<'_, 'm> {
     pub(super) fn reduce(
         &mut self,
         of: &PtxInstruction<'m>,
-        types: &[T],
         request: &Request<'_>,
     ) -> Compiled<()> {
-        let scalar = *types.first().ok_or(NotExecuted)?;
+        let scalar = *request.types.first().ok_or(NotExecuted)?;
         let operation = atomic_operation(of, request).ok_or(NotExecuted)?;
         let is_extreme = matches!(operation, Atomic::Min | Atomic::Max);
         if scalar.is_float() && !(scalar == T::F32 && is_extreme) {

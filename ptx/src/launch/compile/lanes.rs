@@ -155,10 +155,9 @@ impl<'m> FunctionCompiler<'_, 'm> {
     pub(super) fn set_predicate(
         &mut self,
         of: &PtxInstruction<'m>,
-        types: &[T],
         request: &Request<'_>,
     ) -> Compiled<()> {
-        let scalar = *types.first().ok_or(NotExecuted)?;
+        let scalar = *request.types.first().ok_or(NotExecuted)?;
         let pair = self.pair(of, T::Pred)?;
         // The second predicate is the opposite of the first one, or belongs to the high half.
         let results = match scalar {
@@ -190,13 +189,9 @@ impl<'m> FunctionCompiler<'_, 'm> {
         Ok(results)
     }
 
-    pub(super) fn set(
-        &mut self,
-        of: &PtxInstruction<'m>,
-        types: &[T],
-        request: &Request<'_>,
-    ) -> Compiled<()> {
-        let (&to, &scalar) = (types.first().ok_or(NotExecuted)?, types.get(1).ok_or(NotExecuted)?);
+    pub(super) fn set(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {
+        let (&to, &scalar) =
+            (request.types.first().ok_or(NotExecuted)?, request.types.get(1).ok_or(NotExecuted)?);
         if !matches!(scalar, T::F16x2 | T::Bf16x2) {
             let truth = self.constant(truth(to).ok_or(NotExecuted)?, 1);
             let (result, _) = self.compared(of, scalar, request, false)?;

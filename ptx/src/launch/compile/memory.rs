@@ -213,10 +213,9 @@ impl<'m> FunctionCompiler<'_, 'm> {
     pub(super) fn atomic(
         &mut self,
         of: &PtxInstruction<'m>,
-        types: &[T],
         request: &Request<'_>,
     ) -> Compiled<()> {
-        let scalar = *types.first().ok_or(NotExecuted)?;
+        let scalar = *request.types.first().ok_or(NotExecuted)?;
         let operation = atomic_operation(of, request).ok_or(NotExecuted)?;
         let is_moved = matches!(operation, Atomic::Exchange | Atomic::CompareAndSwap);
         if scalar.bits() > 64 && !is_moved || request.has(Keyword::Async) {
@@ -456,10 +455,9 @@ impl<'m> FunctionCompiler<'_, 'm> {
     pub(super) fn convert_address(
         &mut self,
         of: &PtxInstruction<'m>,
-        types: &[T],
         request: &Request<'_>,
     ) -> Compiled<()> {
-        let scalar = *types.first().ok_or(NotExecuted)?;
+        let scalar = *request.types.first().ok_or(NotExecuted)?;
         let (space, part) = of.space().ok_or(NotExecuted)?;
         let windows = &self.around.windows;
         let base = match space {

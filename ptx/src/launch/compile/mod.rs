@@ -682,9 +682,9 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             Opcode::Mov => self.move_value(of, &types),
             Opcode::Ld | Opcode::Ldu => self.load(of, &types),
             Opcode::St => self.store(of, &types),
-            Opcode::Atom | Opcode::Red => self.atomic(of, &types, &request),
-            Opcode::Setp => self.set_predicate(of, &types, &request),
-            Opcode::Set => self.set(of, &types, &request),
+            Opcode::Atom | Opcode::Red => self.atomic(of, &request),
+            Opcode::Setp => self.set_predicate(of, &request),
+            Opcode::Set => self.set(of, &request),
             Opcode::Selp => {
                 let scalar = *types.first().ok_or(NotExecuted)?;
                 let sources = [
@@ -713,7 +713,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                 conversions::emit_four(self, of, &request)
             }
             _ if video::is_video(of.opcode) => video::emit(self, of, &request),
-            Opcode::Cvta => self.convert_address(of, &types, &request),
+            Opcode::Cvta => self.convert_address(of, &request),
             Opcode::Isspacep => self.is_in_space(of),
             Opcode::Alloca | Opcode::StackSave | Opcode::StackRestore => self.stack(of, &types),
             Opcode::CreatePolicy => {
@@ -726,8 +726,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             Opcode::Trap => self.control(Action::Trap),
             Opcode::Shfl => self.shuffle(of, &request),
             Opcode::Vote => self.vote(of, &request),
-            Opcode::Match => self.match_values(of, &types, &request),
-            Opcode::Redux => self.reduce(of, &types, &request),
+            Opcode::Match => self.match_values(of, &request),
+            Opcode::Redux => self.reduce(of, &request),
             Opcode::Elect => {
                 let members = self.operand_source(of, 1, T::B32)?;
                 let (d, e) = self.pair(of, T::B32)?;
