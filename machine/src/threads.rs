@@ -21,6 +21,9 @@ const LEAST: u64 = 8;
 /// The bytes of written allocations for which a batch has one more warp instruction. To copy them takes less time.
 const BYTES: u64 = 64;
 
+/// The most threads, because each has a copy of the list of allocations, and an option may ask for any number.
+const MAX_THREADS: usize = 1024;
+
 /// Counts and findings of the blocks of a thread.
 struct Part {
     counts: LaunchCounts,
@@ -37,7 +40,7 @@ impl Engine<'_> {
         let blocks = self.options.block_count();
         let threads = match self.options.threads {
             0 => thread::available_parallelism().map_or(1, usize::from),
-            threads => threads,
+            threads => threads.min(MAX_THREADS),
         };
         if threads < 2 || blocks < 2 || !self.is_divisible() {
             return 0;
@@ -142,7 +145,7 @@ impl Engine<'_> {
             let each_part = (first..).step_by(each as usize).zip(&mut memories).zip(observers);
             let running: Vec<_> = each_part
                 .map(|((first, memory), mut observer)| {
-                    scope.spawn(move || {
+                    thread::Builder::new().spawn_scoped(scope, move || {
                         let observer =
                             observer.as_deref_mut().map(|of| of as &mut dyn MemoryObserver);
                         let mut engine = Engine::new(code, options, memory, observer, watch);
@@ -151,8 +154,10 @@ impl Engine<'_> {
                     })
                 })
                 .collect();
-            // A part that panics is one that has not ended.
-            running.into_iter().map(|part| part.join().ok().flatten()).collect::<Option<Vec<_>>>()
+            // A part that panics, or has no thread, is one that has not ended. All are joined, because the scope passes on
+            // the panic of a thread that is not.
+            let ended = running.into_iter().map(|part| part.ok()?.join().ok().flatten());
+            ended.collect::<Vec<_>>().into_iter().collect::<Option<Vec<_>>>()
         });
         let instructions =
             |parts: &Vec<Part>| parts.iter().map(|part| part.counts.warp_instructions).sum::<u64>();
