@@ -1,10 +1,11 @@
 //! [`Meaning`]: the memory, width, address and destinations of a legal load, with every name looked up. Both
 //! [`run`](crate::run) and [`lower`](crate::lower::lower) begin here.
 
-use crate::module::{Declaration, DeclarationId, Module, ScopeId, Symbol};
+use crate::module::operands::Named;
+use crate::module::{Declaration, DeclarationId, Module, ScopeId};
 use crate::syntax::load::{
-    AddressForm, AddressOperand, CacheOperator, ElementKind, MemoryOrder, Opcode, OperandKind,
-    PtxLoad, QualifierKind,
+    AddressForm, AddressOperand, CacheOperator, Element, ElementKind, MemoryOrder, Opcode,
+    OperandKind, PtxLoad, QualifierKind,
 };
 use crate::syntax::special::special_register;
 use crate::syntax::{ScalarType, Span, StateSpace};
@@ -121,14 +122,6 @@ impl MeaningError {
     }
 }
 
-impl Register {
-    /// The register of a symbol that is not an element of a vector.
-    pub(crate) fn of(symbol: Symbol<'_>) -> Self {
-        let number = symbol.number.unwrap_or(0);
-        Self { declaration: symbol.id, number, component: 0 }
-    }
-}
-
 impl Module<'_> {
     /// Resolves the names of a load and returns its [`Meaning`].
     ///
@@ -197,35 +190,16 @@ impl Module<'_> {
         }
     }
 
-    fn symbol(&self, scope: ScopeId, name: Span) -> Result<Symbol<'_>, MeaningError> {
-        self.find_at(scope, name).ok_or_else(|| match special_register(self.text(name)) {
+    /// The meaning of a name, or of an element `Q.x`.
+    fn known(&self, scope: ScopeId, written: Span) -> Result<Named<'_>, MeaningError> {
+        self.named(scope, written).map_err(|name| match special_register(self.text(name)) {
             Some(_) => MeaningError::Special(name),
             None => MeaningError::Undeclared(name),
         })
     }
 
-    pub(crate) fn register(&self, scope: ScopeId, name: Span) -> Result<Register, MeaningError> {
-        let symbol = self.symbol(scope, name)?;
-        match symbol.declaration.space {
-            StateSpace::Register => Ok(Register::of(symbol)),
-            _ => Err(MeaningError::Illegal(name)),
-        }
-    }
-
-    /// The register written as a name, or as an element `Q.x`.
-    pub(crate) fn register_written(
-        &self,
-        scope: ScopeId,
-        written: Span,
-    ) -> Result<Register, MeaningError> {
-        let text = self.text(written);
-        let is_outside = |c: char| !(c.is_ascii_alphanumeric() || "_$%".contains(c));
-        let Some(length) = text.find(is_outside) else { return self.register(scope, written) };
-        let end = written.start + length as u32;
-        let register = self.register(scope, Span { end, ..written })?;
-        let letter = text.bytes().last();
-        let component = letter.and_then(component).ok_or(MeaningError::Illegal(written))?;
-        Ok(Register { component, ..register })
+    fn register(&self, scope: ScopeId, written: Span) -> Result<Register, MeaningError> {
+        self.known(scope, written)?.register().ok_or(MeaningError::Illegal(written))
     }
 
     fn place(
@@ -238,22 +212,19 @@ impl Module<'_> {
         let Some(name) = address.base else {
             return Ok(ResolvedAddress { base: AddressBase::Zero, offset });
         };
-        let symbol = self.symbol(scope, name)?;
-        let offset = match address.form {
-            AddressForm::Bracketed => offset,
-            AddressForm::Indexed => {
-                let bytes = symbol.declaration.element_bytes().ok_or(illegal)?;
-                offset.wrapping_mul(bytes as i64)
+        let (base, unit) = match (self.known(scope, name)?, address.index) {
+            (Named::Register(register), None) if address.form == AddressForm::Bracketed => {
+                (AddressBase::Register(register), Some(1))
             }
+            (Named::Variable(symbol), index) => {
+                let index = index.map(|index| self.register(scope, index)).transpose()?;
+                let indexed = |index| AddressBase::Indexed(symbol.id, index);
+                let base = index.map_or(AddressBase::Variable(symbol.id), indexed);
+                (base, symbol.declaration.unit(address.form))
+            }
+            _ => return Err(illegal),
         };
-        let is_register = symbol.declaration.space == StateSpace::Register;
-        let index = address.index.map(|index| self.register(scope, index)).transpose()?;
-        let base = match (is_register, index) {
-            (true, None) => AddressBase::Register(Register::of(symbol)),
-            (true, Some(_)) => return Err(illegal),
-            (false, None) => AddressBase::Variable(symbol.id),
-            (false, Some(index)) => AddressBase::Indexed(symbol.id, index),
-        };
+        let offset = offset.wrapping_mul(unit.ok_or(illegal)? as i64);
         Ok(ResolvedAddress { base, offset })
     }
 
@@ -263,23 +234,19 @@ impl Module<'_> {
         illegal: MeaningError,
     ) -> Result<Vec<Option<Register>>, MeaningError> {
         let operand = load.destination().ok_or(illegal)?;
-        let written = |span| self.register_written(load.scope, span).map(Some);
         let destinations = match operand.kind {
-            OperandKind::Name => {
-                let symbol = self.symbol(load.scope, operand.span)?;
-                let first = self.register(load.scope, operand.span)?;
-                let components = 0..symbol.declaration.vector;
-                components.map(|component| Some(Register { component, ..first })).collect()
+            OperandKind::Name | OperandKind::Component(_) => {
+                self.known(load.scope, operand.span)?.registers().map(Some).collect()
             }
-            OperandKind::Component(_) => vec![written(operand.span)?],
             OperandKind::Vector(elements) => {
-                let elements =
-                    load.elements_in(elements).iter().map(|element| match element.kind {
-                        ElementKind::Name | ElementKind::Component(_) => written(element.span),
-                        ElementKind::Sink => Ok(None),
-                        ElementKind::Constant(_) => Err(illegal),
-                    });
-                elements.collect::<Result<_, _>>()?
+                let element = |element: &Element| match element.kind {
+                    ElementKind::Name | ElementKind::Component(_) => {
+                        self.register(load.scope, element.span).map(Some)
+                    }
+                    ElementKind::Sink => Ok(None),
+                    ElementKind::Constant(_) => Err(illegal),
+                };
+                load.elements_in(elements).iter().map(element).collect::<Result<Vec<_>, _>>()?
             }
             _ => return Err(illegal),
         };
@@ -289,12 +256,6 @@ impl Module<'_> {
             Err(illegal)
         }
     }
-}
-
-/// The index of `.x`, `.y`, `.z`, `.w` or `.r`, `.g`, `.b`, `.a` in a vector register.
-pub(crate) fn component(letter: u8) -> Option<u8> {
-    let place = b"xyzw".iter().chain(b"rgba").position(|known| *known == letter)?;
-    Some(place as u8 % 4)
 }
 
 impl StateSpace {

@@ -2,7 +2,6 @@
 
 use super::compile::FunctionCompiler;
 use super::lane_rules::number_types;
-use crate::module::operands::RegisterOperands;
 use crate::syntax::StateSpace;
 use crate::syntax::load::{Keyword, Opcode, OperandKind, PtxInstruction, QualifierKind};
 use warpload_machine::NumberType as T;
@@ -22,7 +21,7 @@ const MATRIX_ROW: u64 = 16;
 
 /// The effects of an instruction that is not executed.
 pub(crate) fn of<'m>(compiler: &mut FunctionCompiler<'_, 'm>, of: &PtxInstruction<'m>) -> Effects {
-    let writes = RegisterOperands::of(compiler.module, of).writes;
+    let writes = compiler.module.written_registers(of);
     let slots = writes.into_iter().map(|register| compiler.register(register).slot).collect();
     let is_discard = of.opcode == Opcode::Discard;
     let mut effects = Effects { slots, is_discard, ..Effects::default() };

@@ -11,8 +11,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
     pub(super) fn tensor_load(&mut self, of: &PtxInstruction<'m>) -> Compiled<TensorOp> {
         let written = of.tensor_load(self.module.source()).map_err(|_| NotExecuted)?;
         let mut slot = |name: Span| {
-            let register = self.module.register_written(of.scope, name).map_err(|_| NotExecuted)?;
-            let Element { slot, rows, .. } = self.register(register);
+            let Element { slot, rows, .. } = self.single(of, name)?;
             if rows == 1 { Ok(slot) } else { Err(NotExecuted) }
         };
         Ok(TensorOp {

@@ -5,8 +5,9 @@
 //!
 //! Callers that have only a name look up registers and variables in a whole function.
 
+use super::operands::{Named, split};
 use super::scopes::{DeclarationId, FunctionId, ScopeId, ScopedDeclaration};
-use crate::meaning::{Register, component};
+use crate::meaning::Register;
 use crate::module::{Declaration, Function, Module, Symbol};
 use crate::syntax::{Span, StateSpace};
 
@@ -167,23 +168,9 @@ impl Module<'_> {
     /// inner braces declare the name again, and none if it is not a register.
     #[must_use]
     pub fn registers_named(&self, function: &Function, name: &str) -> Vec<Register> {
-        let (whole, component) = match name.split_once('.') {
-            Some((whole, rest)) => {
-                let letter = rest.bytes().next().filter(|_| rest.len() == 1);
-                let Some(component) = letter.and_then(component) else { return Vec::new() };
-                (whole, Some(component))
-            }
-            None => (name, None),
-        };
-        let symbols = self.symbols(Some(function), whole).into_iter().filter(|symbol| {
-            let declared = symbol.declaration;
-            let is_component = component.is_some_and(|component| component < declared.vector);
-            let is_whole = component.is_none() && declared.vector == 1;
-            declared.space == StateSpace::Register && (is_component || is_whole)
-        });
-        let register =
-            |symbol| Register { component: component.unwrap_or(0), ..Register::of(symbol) };
-        symbols.map(register).collect()
+        let (name, suffix) = split(name);
+        let symbols = self.symbols(Some(function), name).into_iter();
+        symbols.filter_map(|symbol| Named::new(symbol, suffix).register()).collect()
     }
 
     /// Returns the variables and parameters of that name in a function, or in the module if `function` is `None`.

@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::syntax::load::Forms;
-use crate::syntax::operand::{ElementRange, MAX_RESERVED, OperandArena};
+use crate::syntax::operand::{AddressForm, ElementRange, MAX_RESERVED, OperandArena};
 use crate::syntax::{
     Lexer, LineIndex, Position, ScalarType, Span, StateSpace, Target, Token, Version,
 };
@@ -201,6 +201,14 @@ impl Declaration {
     #[must_use]
     pub fn element_bytes(&self) -> Option<u64> {
         self.scalar.bytes().map(|bytes| u64::from(bytes) * u64::from(self.vector))
+    }
+
+    /// The unit of the displacement of an address in bytes.
+    pub(crate) fn unit(&self, form: AddressForm) -> Option<u64> {
+        match form {
+            AddressForm::Bracketed => Some(1),
+            AddressForm::Indexed => self.element_bytes(),
+        }
     }
 
     /// Returns the size of the whole variable in bytes; `None` if it is unknown or 2^64 or more.

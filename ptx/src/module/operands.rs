@@ -1,53 +1,94 @@
-//! The registers that any instruction writes and reads.
+//! The registers and variables that the operands of an instruction name.
 
 use crate::meaning::Register;
-use crate::module::Module;
+use crate::module::{Module, ScopeId, Symbol};
 use crate::syntax::load::{Keyword, Opcode, OperandKind, PtxInstruction, QualifierKind};
 use crate::syntax::{Span, StateSpace};
 
-/// The registers of one instruction, without its guard. A vector register counts as all its components.
-#[derive(Debug, Default)]
-pub(crate) struct RegisterOperands<'m> {
-    /// Registers of the output operands, except in addresses.
-    pub(crate) writes: Vec<Register>,
-    /// All other registers.
-    pub(crate) reads: Vec<Register>,
-    /// Undeclared names, such as special registers.
-    pub(crate) others: Vec<&'m str>,
+/// The meaning of a name in an operand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Named<'m> {
+    /// A register, or an element of a vector register.
+    Register(Register),
+    /// A vector register as a whole: its first element, and the number of all.
+    Vector(Register, u8),
+    /// An element that the declaration does not have.
+    NoElement,
+    /// A variable or parameter.
+    Variable(Symbol<'m>),
 }
 
-impl<'m> RegisterOperands<'m> {
-    pub(crate) fn of(module: &'m Module<'_>, instruction: &PtxInstruction<'_>) -> Self {
-        let outputs = outputs(instruction);
-        let mut found = Self::default();
-        for (place, operand) in instruction.operands.iter().enumerate() {
-            let is_address = matches!(operand.kind, OperandKind::Address(_));
-            for name in instruction.names_in(operand) {
-                // In `d[i]` the name before the brackets is not part of an address, so it may be an output.
-                let is_indexed = is_address && name.start == operand.span.start;
-                let is_written = place < outputs && (!is_address || is_indexed);
-                found.add(module, instruction, name, is_written);
+impl<'m> Named<'m> {
+    /// The meaning of a symbol that is written with this suffix, such as `.x`.
+    pub(crate) fn new(symbol: Symbol<'m>, suffix: &str) -> Self {
+        let (declared, number) = (symbol.declaration, symbol.number.unwrap_or(0));
+        let register = |component| Register { declaration: symbol.id, number, component };
+        let is_register = declared.space == StateSpace::Register;
+        let place = |letter| b"xyzw".iter().chain(b"rgba").position(|known| *known == letter);
+        let component = match suffix.trim_start_matches(|c| c != '.').as_bytes() {
+            [b'.', letter] => place(*letter).map(|place| place as u8 % 4),
+            _ => None,
+        };
+        match component {
+            _ if suffix.is_empty() && !is_register => Self::Variable(symbol),
+            _ if suffix.is_empty() && declared.vector == 1 => Self::Register(register(0)),
+            _ if suffix.is_empty() => Self::Vector(register(0), declared.vector),
+            Some(place) if is_register && place < declared.vector => {
+                Self::Register(register(place))
             }
+            _ => Self::NoElement,
         }
-        found
     }
 
-    fn add(
-        &mut self,
-        module: &'m Module<'_>,
-        instruction: &PtxInstruction<'_>,
-        name: Span,
-        is_written: bool,
-    ) {
-        let Some(symbol) = module.find_at(instruction.scope, name) else {
-            return self.others.push(module.text(name));
-        };
-        if symbol.declaration.space != StateSpace::Register {
-            return;
+    /// The register, if the name is that of a single one.
+    pub(crate) fn register(self) -> Option<Register> {
+        match self {
+            Self::Register(register) => Some(register),
+            _ => None,
         }
-        let list = if is_written { &mut self.writes } else { &mut self.reads };
-        let components = 0..symbol.declaration.vector;
-        list.extend(components.map(|component| Register { component, ..Register::of(symbol) }));
+    }
+
+    /// All registers that the name stands for.
+    pub(crate) fn registers(self) -> impl Iterator<Item = Register> {
+        let (first, count) = match self {
+            Self::Register(register) => (Some(register), 1),
+            Self::Vector(first, count) => (Some(first), count),
+            Self::NoElement | Self::Variable(_) => (None, 0),
+        };
+        let of = move |place| {
+            first.map(|first| Register { component: first.component + place, ..first })
+        };
+        (0..count).filter_map(of)
+    }
+}
+
+/// The name at the beginning of a text, and the rest, such as `.x`.
+pub(crate) fn split(written: &str) -> (&str, &str) {
+    let is_outside = |c: char| !(c.is_ascii_alphanumeric() || "_$%".contains(c));
+    written.split_at(written.find(is_outside).unwrap_or(written.len()))
+}
+
+impl Module<'_> {
+    /// The meaning of a name, or of an element `Q.x`. The error is a name that nothing declares, such as a function's
+    /// or a special register's.
+    pub(crate) fn named(&self, scope: ScopeId, written: Span) -> Result<Named<'_>, Span> {
+        let (name, suffix) = split(self.text(written));
+        let name = Span { end: written.start + name.len() as u32, ..written };
+        Ok(Named::new(self.find_at(scope, name).ok_or(name)?, suffix))
+    }
+
+    /// The registers that an instruction writes, without those in addresses. A vector register counts as all its
+    /// elements.
+    pub(crate) fn written_registers(&self, instruction: &PtxInstruction<'_>) -> Vec<Register> {
+        let outputs = instruction.operands.iter().take(outputs(instruction));
+        let names = outputs.flat_map(|operand| {
+            let is_address = matches!(operand.kind, OperandKind::Address(_));
+            // In `d[i]` the name before the brackets is not part of an address, so it may be an output.
+            let is_output = move |name: &Span| !is_address || name.start == operand.span.start;
+            instruction.names_in(operand).filter(is_output)
+        });
+        let named = names.filter_map(|name| self.named(instruction.scope, name).ok());
+        named.flat_map(Named::registers).collect()
     }
 }
 

@@ -55,9 +55,11 @@ fn policy(judged: &mut Judged<'_>) {
     let is_policy = match policy.kind {
         OperandKind::Constant(value) => value.integer().is_some(),
         OperandKind::Name => is_register(policy.span, false),
-        OperandKind::Sum(_) => {
-            judged.load.sum_in(policy).is_some_and(|(name, _)| is_register(name, false))
-        }
+        OperandKind::Sum(_) => judged
+            .load
+            .sum_in(policy)
+            .and_then(|sum| sum.base)
+            .is_some_and(|name| is_register(name, false)),
         OperandKind::Component(name) => is_register(name, true),
         _ => false,
     };

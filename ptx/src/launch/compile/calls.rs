@@ -1,7 +1,6 @@
 //! Calls of functions, external ones among them.
 
 use super::{Compiled, FunctionCompiler, NotExecuted};
-use crate::meaning::Register;
 use crate::module::{
     Declaration, DeclarationId, Function, FunctionId, FunctionKind, count_step, variable_bytes,
 };
@@ -51,9 +50,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
         name: Span,
         has_prototype: bool,
     ) -> Compiled<CallTarget> {
-        let is_register = self.module.find_at(of.scope, name);
-        if let Some(symbol) = is_register.filter(|_| has_prototype) {
-            let element = self.register(Register::of(symbol));
+        if has_prototype && let Ok(element) = self.single(of, name) {
             // A register can hold the address of any function, so all of them are decoded.
             let has_all = std::mem::replace(&mut self.calls.has_all, true);
             let all = if has_all { &[][..] } else { self.module.functions() };
@@ -111,10 +108,8 @@ impl<'m> FunctionCompiler<'_, 'm> {
                 Ok(Passed::Register { slot, rows: 2 })
             }
             _ => {
-                let symbol = self.module.find_at(of.scope, element.span);
-                if let Some((offset, bytes)) = symbol.and_then(|symbol| self.locals.get(&symbol.id))
-                {
-                    return Ok(Passed::Local { offset: *offset, bytes: *bytes });
+                if let Some((offset, bytes)) = self.local(of, element.span) {
+                    return Ok(Passed::Local { offset, bytes });
                 }
                 let element = self.element(of, element)?.ok_or(NotExecuted)?;
                 let bits = declared.and_then(|declared| declared.scalar.bits());

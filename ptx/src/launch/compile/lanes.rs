@@ -2,7 +2,6 @@
 
 use super::{Compiled, FunctionCompiler, NotExecuted, rows_of};
 use crate::launch::lane_rules::{Request, lane_operation, truth};
-use crate::syntax::StateSpace;
 use crate::syntax::load::{Keyword, OperandKind, PtxInstruction};
 use warpload_machine::NumberType as T;
 use warpload_machine::code::{NONE, Slot};
@@ -12,15 +11,10 @@ use warpload_machine::lanes::predicates::{Comparison, compare};
 
 impl<'m> FunctionCompiler<'_, 'm> {
     /// Whether an operand is a register with fewer bits than the type, which ptxas refuses.
-    fn is_too_narrow(&self, of: &PtxInstruction<'m>, place: usize, scalar: T) -> bool {
-        let operand = of.operands.get(place);
-        let name = operand.filter(|operand| operand.kind == OperandKind::Name);
-        let symbol = name.and_then(|name| self.module.find_at(of.scope, name.span));
-        symbol.is_some_and(|symbol| {
-            let declared = symbol.declaration;
-            let bits = declared.scalar.bits();
-            declared.space == StateSpace::Register && bits.is_some_and(|bits| bits < scalar.bits())
-        })
+    fn is_too_narrow(&mut self, of: &PtxInstruction<'m>, place: usize, scalar: T) -> bool {
+        let register =
+            of.operands.get(place).and_then(|operand| self.single(of, operand.span).ok());
+        register.is_some_and(|register| register.bits < scalar.bits())
     }
 
     /// Emits an instruction with a [`lane_operation`].

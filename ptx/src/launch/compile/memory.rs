@@ -4,12 +4,13 @@ use super::{Compiled, FunctionCompiler, NotExecuted, add, rows_of};
 use crate::launch::lane_rules::Request;
 use crate::meaning::PARAMETERS;
 use crate::module::FunctionKind;
+use crate::module::operands::Named;
 use crate::syntax::load::{
     AddressForm, AddressOperand, Keyword, MemoryOrder, Opcode, Operand, OperandKind,
     PtxInstruction, QualifierKind,
 };
 use crate::syntax::special::special_register;
-use crate::syntax::{ScalarType, StateSpace, SubQualifier, TypeClass};
+use crate::syntax::{StateSpace, SubQualifier, TypeClass};
 use warpload_machine::code::{
     Action, AddressSpace, Arrive, Atomic, BankValue, Base, CopiedPart, CopyGroups, Element,
     Mbarrier, MemoryKind, MemoryOp, NONE, Op, Preset, Slot, StackKind, StackOp,
@@ -41,36 +42,28 @@ impl<'m> FunctionCompiler<'_, 'm> {
             }
             Some(space) => space.addresses().ok_or(NotExecuted)?,
         };
-        let mut offset = address.displacement();
+        let offset = address.displacement();
         let Some(name) = address.base else { return Ok((written, Base::Zero, offset)) };
-        let Some(symbol) = self.module.find_at(of.scope, name) else {
-            // A special register, such as `[%laneid]`.
-            let known = special_register(self.module.text(name)).ok_or(NotExecuted)?;
-            let is_wide = known.scalar.bits() == Some(64);
-            let slot = self.named(of, name, if is_wide { T::B64 } else { T::B32 })?;
-            return Ok((written, Base::Register { slot, is_wide }, offset));
+        let symbol = match self.module.named(of.scope, name) {
+            Ok(Named::Variable(symbol)) => symbol,
+            Ok(Named::Register(register)) if address.form == AddressForm::Bracketed => {
+                let declared = self.module.declaration(register.declaration);
+                let is_float = declared.is_none_or(|of| of.scalar.class() == TypeClass::Float);
+                let Element { slot, rows, bits } = self.register(register);
+                if is_float || !(8..=64).contains(&bits) {
+                    return Err(NotExecuted);
+                }
+                return Ok((written, Base::Register { slot, is_wide: rows == 2 }, offset));
+            }
+            Ok(_) => return Err(NotExecuted),
+            Err(_) => {
+                // A special register, such as `[%laneid]`.
+                let known = special_register(self.module.text(name)).ok_or(NotExecuted)?;
+                let is_wide = known.scalar.bits() == Some(64);
+                let slot = self.named(of, name, if is_wide { T::B64 } else { T::B32 })?;
+                return Ok((written, Base::Register { slot, is_wide }, offset));
+            }
         };
-        if symbol.declaration.space == StateSpace::Register {
-            let element = self.register_of(symbol)?;
-            let is_address = !matches!(symbol.declaration.scalar.class(), TypeClass::Float);
-            if address.form == AddressForm::Indexed
-                || !is_address
-                || !(8..=64).contains(&element.bits)
-            {
-                return Err(NotExecuted);
-            }
-            let base = Base::Register { slot: element.slot, is_wide: element.rows == 2 };
-            return Ok((written, base, offset));
-        }
-        let mut index = None;
-        if address.form == AddressForm::Indexed {
-            let bytes = symbol.declaration.element_bytes().ok_or(NotExecuted)?;
-            if let Some(name) = address.index {
-                index = Some(self.element_offset(of, name, offset, bytes)?);
-                offset = 0;
-            }
-            offset = offset.wrapping_mul(bytes);
-        }
         let (space, base, place) = match self.locals.get(&symbol.id) {
             Some((place, _)) => (AddressSpace::Local, Base::Frame, *place),
             None => {
@@ -83,18 +76,12 @@ impl<'m> FunctionCompiler<'_, 'm> {
         if written != AddressSpace::Generic && written != space && !is_parameter {
             return Err(NotExecuted);
         }
-        let offset = place.wrapping_add(offset);
-        let Some(index) = index else { return Ok((space, base, offset)) };
-        // The offset of an element is not negative, so it is added in 64 bits.
-        let index = self.fitted(Element { slot: index, rows: 1, bits: 32 }, T::B64)?;
-        let mut slot = index;
-        if base == Base::Frame {
-            let first = self.address(symbol.id, 0, T::B64)?;
-            slot = self.new_rows(2);
-            self.unguarded(|this| this.emit_lanes(add(T::U64), slot, &[first, index]))?;
+        if address.index.is_some() {
+            let slot = self.sum(of, address, T::B64)?;
             return Ok((space, Base::Register { slot, is_wide: true }, 0));
         }
-        Ok((space, Base::Register { slot, is_wide: true }, offset))
+        let unit = symbol.declaration.unit(address.form).ok_or(NotExecuted)?;
+        Ok((space, base, place.wrapping_add(offset.wrapping_mul(unit))))
     }
 
     /// An access at the address operand of the instruction.
@@ -351,14 +338,9 @@ impl<'m> FunctionCompiler<'_, 'm> {
     }
 
     /// Whether an operand is a predicate, perhaps inverted.
-    fn is_predicate(&self, of: &PtxInstruction<'m>, operand: &Operand) -> bool {
-        let name = match operand.kind {
-            OperandKind::Inverted(_) => return true,
-            OperandKind::Name => operand.span,
-            _ => return false,
-        };
-        let symbol = self.module.find_at(of.scope, name);
-        symbol.is_some_and(|symbol| symbol.declaration.scalar == ScalarType::Pred)
+    fn is_predicate(&mut self, of: &PtxInstruction<'m>, operand: &Operand) -> bool {
+        matches!(operand.kind, OperandKind::Inverted(_))
+            || self.single(of, operand.span).is_ok_and(|element| element.bits == 1)
     }
 
     pub(super) fn mbarrier(

@@ -17,7 +17,6 @@ use super::effects;
 use super::lane_rules::{Request, conversions, number_types, video};
 use crate::meaning::Register;
 use crate::module::count_step;
-use crate::module::operands::RegisterOperands;
 use crate::module::{
     Array, Declaration, DeclarationId, Function, FunctionId, FunctionKind, Initializer, Module,
     Role, ScopeId, StatementId, StatementKind, variable_bytes,
@@ -570,7 +569,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     /// The effects on registers of an instruction that is not executed. Values that the caller set replace results.
     fn results_replaced(&mut self, of: &PtxInstruction<'m>) -> Effects {
         let (mut slots, mut replaced) = (Vec::new(), Vec::new());
-        for register in RegisterOperands::of(self.module, of).writes {
+        for register in self.module.written_registers(of) {
             let element = self.register(register);
             match self.given(register, element) {
                 Some(row) => replaced.push((element, row)),
@@ -608,7 +607,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let is_guard = |register: &Register| {
             self.registers.get(register).is_some_and(|element| element.slot == slot)
         };
-        if !RegisterOperands::of(self.module, of).writes.iter().any(is_guard) {
+        if !self.module.written_registers(of).iter().any(is_guard) {
             return;
         }
         let Some(copy) = copy(T::Pred) else { return };
@@ -636,7 +635,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     /// the next instruction is not known.
     fn not_executed(&mut self, of: &PtxInstruction<'m>) {
         let effects = effects::of(self, of);
-        let mut results = RegisterOperands::of(self.module, of).writes.into_iter().peekable();
+        let mut results = self.module.written_registers(of).into_iter().peekable();
         let is_replaced = results.peek().is_some()
             && results.all(|register| self.around.overrides.contains_key(&register));
         if is_replaced && effects.are_registers() {
@@ -660,7 +659,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         if self.around.overrides.is_empty() {
             return;
         }
-        for register in RegisterOperands::of(self.module, of).writes {
+        for register in self.module.written_registers(of) {
             let element = self.register(register);
             let Some(slot) = self.given(register, element) else { continue };
             let scalar = match element.bits {

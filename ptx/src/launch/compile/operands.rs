@@ -1,14 +1,14 @@
 //! Operands: rows that hold the values an instruction reads, and rows that it writes.
 
 use super::{Compiled, FunctionCompiler, NotExecuted, add, function_address, rows_of};
-use crate::meaning::{Register, component};
-use crate::module::{DeclarationId, Symbol};
+use crate::module::DeclarationId;
+use crate::module::operands::Named;
 use crate::syntax::load::{
     AddressForm, AddressOperand, Element as Written, ElementKind, Operand, OperandKind,
     PtxInstruction,
 };
 use crate::syntax::special::special_register;
-use crate::syntax::{Constant, ScalarType, Span, StateSpace};
+use crate::syntax::{Constant, ScalarType, Span};
 use warpload_machine::code::{Action, Element, RESERVED_SHARED, Slot, Special};
 use warpload_machine::lanes::LaneOperation;
 use warpload_machine::lanes::conversions::{convert, extend};
@@ -25,80 +25,70 @@ impl<'m> FunctionCompiler<'_, 'm> {
         scalar: T,
     ) -> Compiled<Slot> {
         match operand.kind {
-            OperandKind::Name => self.named(of, operand.span, scalar),
-            OperandKind::Component(name) => self.component(of, name, operand.span, scalar),
+            OperandKind::Name | OperandKind::Component(_) => self.named(of, operand.span, scalar),
             OperandKind::Constant(value) => self.immediate(value, scalar),
             OperandKind::Inverted(name) if scalar == T::Pred => {
                 let source = self.named(of, name, scalar)?;
                 self.unguarded(|this| this.compute(bitwise(Bitwise::Not, T::Pred), &[source]))
             }
-            OperandKind::Sum(_) => {
-                let (name, offset) = of.sum_in(operand).ok_or(NotExecuted)?;
-                let offset = offset.value.integer().ok_or(NotExecuted)?;
-                let symbol = self.module.find_at(of.scope, name).ok_or(NotExecuted)?;
-                if symbol.declaration.space != StateSpace::Register {
-                    return self.address(symbol.id, offset, scalar);
-                }
-                let element = self.register_of(symbol)?;
-                self.sum(element, offset, scalar)
-            }
-            OperandKind::Address(_) => {
-                let address = of.address_in(operand).ok_or(NotExecuted)?;
-                self.element_address(of, &address, scalar)
+            OperandKind::Sum(_) | OperandKind::Address(_) => {
+                let element =
+                    || of.address_in(operand).filter(|of| of.form == AddressForm::Indexed);
+                let address = of.sum_in(operand).or_else(element).ok_or(NotExecuted)?;
+                self.sum(of, &address, scalar)
             }
             _ => Err(NotExecuted),
         }
     }
 
-    /// `%r1+4` as a value, which ptxas accepts for integers.
-    pub(super) fn sum(&mut self, element: Element, offset: u64, scalar: T) -> Compiled<Slot> {
-        if scalar.is_float() || scalar.bits() > 64 || scalar == T::Pred {
-            return Err(NotExecuted);
-        }
-        let source = self.fitted(element, scalar)?;
-        let added = self.constant_of(offset, scalar)?;
-        let slot = self.unguarded(|this| this.compute(add(scalar), &[source, added]))?;
-        self.narrowed(slot, scalar)
+    /// The register that is named alone.
+    pub(in crate::launch) fn single(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        written: Span,
+    ) -> Compiled<Element> {
+        let named = self.module.named(of.scope, written).ok().and_then(Named::register);
+        Ok(self.register(named.ok_or(NotExecuted)?))
     }
 
-    /// `table[2]` or `table[%r1+2]` as a value: the address of the element.
-    fn element_address(
+    /// A sum as a value: `%r1+4`, which ptxas accepts for integers, or an address such as `var+4` and `table[%r1+2]`.
+    pub(super) fn sum(
         &mut self,
         of: &PtxInstruction<'m>,
         address: &AddressOperand,
         scalar: T,
     ) -> Compiled<Slot> {
-        let name = address.base.filter(|_| address.form == AddressForm::Indexed);
-        let symbol = self.module.find_at(of.scope, name.ok_or(NotExecuted)?).ok_or(NotExecuted)?;
-        if symbol.declaration.space == StateSpace::Register {
+        let is_integer = address.offset.is_none_or(|offset| offset.value.integer().is_some());
+        let (Some(name), false, true) = (address.base, scalar.is_float(), is_integer) else {
             return Err(NotExecuted);
-        }
-        let bytes = symbol.declaration.element_bytes().ok_or(NotExecuted)?;
-        let Some(index) = address.index else {
-            let offset = address.displacement().wrapping_mul(bytes);
-            return self.address(symbol.id, offset, scalar);
         };
-        let offset = self.element_offset(of, index, address.displacement(), bytes)?;
+        let offset = address.displacement();
+        let Ok(Named::Variable(symbol)) = self.module.named(of.scope, name) else {
+            if address.form == AddressForm::Indexed {
+                return Err(NotExecuted);
+            }
+            let element = self.single(of, name)?;
+            let source = self.fitted(element, scalar)?;
+            let added = self.constant_of(offset, scalar)?;
+            return self.added(source, added, scalar);
+        };
+        let unit = symbol.declaration.unit(address.form).ok_or(NotExecuted)?;
+        let offset = offset.wrapping_mul(unit);
+        let Some(index) = address.index else { return self.address(symbol.id, offset, scalar) };
+        // ptxas uses the low half of a wider index, and zero-extends the offset.
+        let index = self.named(of, index, T::B32)?;
+        let rest = self.constant(offset & 0xffff_ffff, 1);
+        let unit = self.constant(unit, 1);
+        let scale = multiply_add(Product::Low, T::U32, false);
+        let slot = self.unguarded(|this| this.compute(scale, &[index, unit, rest]))?;
         let first = self.address(symbol.id, 0, scalar)?;
-        let offset = self.fitted(Element { slot: offset, rows: 1, bits: 32 }, scalar)?;
-        let slot = self.unguarded(|this| this.compute(add(scalar), &[first, offset]))?;
-        self.narrowed(slot, scalar)
+        let offset = self.fitted(Element { slot, rows: 1, bits: 32 }, scalar)?;
+        self.added(first, offset, scalar)
     }
 
-    /// The offset in bytes of an element whose index is in a register, in 32 bits. ptxas uses the low half of a wider
-    /// index, and zero-extends the offset.
-    pub(super) fn element_offset(
-        &mut self,
-        of: &PtxInstruction<'m>,
-        index: Span,
-        added: u64,
-        bytes: u64,
-    ) -> Compiled<Slot> {
-        let index = self.named(of, index, T::B32)?;
-        let first = self.constant(added.wrapping_mul(bytes) & 0xffff_ffff, 1);
-        let bytes = self.constant(bytes, 1);
-        let scale = multiply_add(Product::Low, T::U32, false);
-        self.unguarded(|this| this.compute(scale, &[index, bytes, first]))
+    fn added(&mut self, first: Slot, second: Slot, scalar: T) -> Compiled<Slot> {
+        let slot = self.unguarded(|this| this.compute(add(scalar), &[first, second]))?;
+        self.narrowed(slot, scalar)
     }
 
     /// A constant of a type, truncated to its width.
@@ -152,54 +142,25 @@ impl<'m> FunctionCompiler<'_, 'm> {
         Ok(self.constant(bits, rows_of(scalar)))
     }
 
-    /// The register of a symbol, if it is a scalar.
-    pub(super) fn register_of(&mut self, symbol: Symbol<'_>) -> Compiled<Element> {
-        match symbol.declaration.vector {
-            1 => Ok(self.register(Register::of(symbol))),
-            _ => Err(NotExecuted),
-        }
-    }
-
-    /// The row of a register, of a variable's or a function's address, or of a special register.
+    /// The row of a register, of an element of a vector, of a variable's or a function's address, or of a special
+    /// register.
     pub(in crate::launch) fn named(
         &mut self,
         of: &PtxInstruction<'m>,
-        name: Span,
+        written: Span,
         scalar: T,
     ) -> Compiled<Slot> {
-        let text = self.module.text(name);
-        if let Some(symbol) = self.module.find_at(of.scope, name) {
-            if symbol.declaration.space != StateSpace::Register {
-                return self.address(symbol.id, 0, scalar);
-            }
-            let element = self.register_of(symbol)?;
-            return self.fitted(element, scalar);
-        }
-        if let Some(function) = self.module.function_id_of(text) {
-            return self.constant_of(function_address(function), scalar);
-        }
-        self.special_named(text, scalar)
-    }
-
-    fn component(
-        &mut self,
-        of: &PtxInstruction<'m>,
-        name: Span,
-        whole: Span,
-        scalar: T,
-    ) -> Compiled<Slot> {
-        match self.module.find_at(of.scope, name) {
-            Some(symbol) => {
-                let letter = self.module.text(whole).bytes().last().and_then(component);
-                let component = letter.filter(|at| *at < symbol.declaration.vector);
-                let component = component.ok_or(NotExecuted)?;
-                let element = self.register(Register { component, ..Register::of(symbol) });
+        let text = self.module.text(written);
+        match self.module.named(of.scope, written) {
+            Ok(Named::Variable(symbol)) => self.address(symbol.id, 0, scalar),
+            Ok(_) => {
+                let element = self.single(of, written)?;
                 self.fitted(element, scalar)
             }
-            None => {
-                let text: String = self.module.text(whole).split_whitespace().collect();
-                self.special_named(&text, scalar)
-            }
+            Err(_) => match self.module.function_id_of(text) {
+                Some(function) => self.constant_of(function_address(function), scalar),
+                None => self.special_named(text, scalar),
+            },
         }
     }
 
@@ -233,7 +194,8 @@ impl<'m> FunctionCompiler<'_, 'm> {
             self.unguarded(|this| this.emit(Action::Clock { shift, is_wide }).d = slot);
             Element { slot, rows, bits }
         } else {
-            match special(text).ok_or(NotExecuted)? {
+            let text: String = text.split_whitespace().collect();
+            match special(&text).ok_or(NotExecuted)? {
                 SpecialValue::Row(special) => {
                     Element { slot: self.special(special), rows: 1, bits: 32 }
                 }
@@ -281,17 +243,8 @@ impl<'m> FunctionCompiler<'_, 'm> {
     ) -> Compiled<(Slot, Option<(LaneOperation, Slot)>)> {
         let element = match operand.kind {
             OperandKind::Sink => return Ok((self.new_rows(rows_of(scalar)), None)),
-            OperandKind::Name | OperandKind::Component(_) => {
-                let register = self.module.register_written(of.scope, operand.span);
-                let register = register.map_err(|_| NotExecuted)?;
-                let declared = self.module.declaration(register.declaration);
-                // A vector as a whole is the destination of `mov` alone.
-                let is_whole = operand.kind == OperandKind::Name;
-                if is_whole && declared.is_some_and(|declared| declared.vector > 1) {
-                    return Err(NotExecuted);
-                }
-                self.register(register)
-            }
+            // A vector as a whole is the destination of `mov` alone.
+            OperandKind::Name | OperandKind::Component(_) => self.single(of, operand.span)?,
             _ => return Err(NotExecuted),
         };
         let is_predicate = element.bits == 1;
@@ -361,16 +314,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
             ElementKind::Sink => Ok(None),
             ElementKind::Constant(_) => Err(NotExecuted),
             ElementKind::Name | ElementKind::Component(_) => {
-                let register = self.module.register_written(of.scope, written.span);
-                let register = register.map_err(|_| NotExecuted)?;
-                let declared = self.module.declaration(register.declaration);
-                let vector = declared.map_or(1, |declared| declared.vector);
-                let is_scalar = written.kind == ElementKind::Name && vector == 1;
-                let is_component = written.kind != ElementKind::Name && register.component < vector;
-                if !is_scalar && !is_component {
-                    return Err(NotExecuted);
-                }
-                Ok(Some(self.register(register)))
+                self.single(of, written.span).map(Some)
             }
         }
     }
@@ -399,8 +343,8 @@ impl<'m> FunctionCompiler<'_, 'm> {
     ) -> Compiled<Vec<Option<Element>>> {
         let rows = rows_of(scalar);
         let bits = scalar.bits();
-        let elements = match operand.kind {
-            OperandKind::Vector(range) => {
+        let elements = match (operand.kind, self.module.named(of.scope, operand.span)) {
+            (OperandKind::Vector(range), _) => {
                 let mut elements = Vec::new();
                 for written in of.elements_in(range) {
                     elements.push(match written.kind {
@@ -413,22 +357,10 @@ impl<'m> FunctionCompiler<'_, 'm> {
                 }
                 elements
             }
-            OperandKind::Name => {
-                let Some(symbol) = self.module.find_at(of.scope, operand.span) else {
-                    let slot = self.source(of, operand, scalar)?;
-                    return Ok(vec![Some(Element { slot, rows, bits })]);
-                };
-                if symbol.declaration.space != StateSpace::Register {
-                    let slot = self.source(of, operand, scalar)?;
-                    return Ok(vec![Some(Element { slot, rows, bits })]);
-                }
-                let components = 0..symbol.declaration.vector;
-                let of_symbol = Register::of(symbol);
-                components
-                    .map(|component| Some(self.register(Register { component, ..of_symbol })))
-                    .collect()
+            (OperandKind::Sink, _) => vec![None],
+            (_, Ok(named @ (Named::Register(_) | Named::Vector(..)))) => {
+                named.registers().map(|register| Some(self.register(register))).collect()
             }
-            OperandKind::Sink => vec![None],
             _ => {
                 let slot = self.source(of, operand, scalar)?;
                 vec![Some(Element { slot, rows, bits })]

@@ -1,8 +1,7 @@
 //! `mov` and the parts of registers: vectors, and registers split into several or joined.
 
 use super::{Compiled, FunctionCompiler, NotExecuted};
-use crate::meaning::Register;
-use crate::syntax::StateSpace;
+use crate::module::operands::Named;
 use crate::syntax::load::{Element as Written, ElementKind, Operand, OperandKind, PtxInstruction};
 use crate::syntax::special::special_register;
 use warpload_machine::NumberType as T;
@@ -69,16 +68,10 @@ impl<'m> FunctionCompiler<'_, 'm> {
 
     /// The components of a vector register that an operand names as a whole.
     fn components(&mut self, of: &PtxInstruction<'m>, operand: &Operand) -> Option<Vec<Element>> {
-        let symbol = self.module.find_at(of.scope, operand.span)?;
-        let declared = symbol.declaration;
-        let is_vector = operand.kind == OperandKind::Name
-            && declared.space == StateSpace::Register
-            && declared.vector > 1;
-        let register = Register::of(symbol);
-        is_vector.then(|| {
-            let all = 0..declared.vector;
-            all.map(|component| self.register(Register { component, ..register })).collect()
-        })
+        let Ok(vector @ Named::Vector(..)) = self.module.named(of.scope, operand.span) else {
+            return None;
+        };
+        Some(vector.registers().map(|register| self.register(register)).collect())
     }
 
     /// The registers of a destination in parts; `None` if it is one register.
@@ -130,8 +123,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
         }
         let name = written.name().ok_or(NotExecuted)?;
         if self.module.find_at(of.scope, name).is_none() {
-            let text: String = self.module.text(written.span).split_whitespace().collect();
-            return self.special_named(&text, scalar);
+            return self.special_named(self.module.text(written.span), scalar);
         }
         let element = self.element(of, written)?.ok_or(NotExecuted)?;
         self.part(of, &Part::Register(element), scalar)

@@ -150,10 +150,11 @@ impl<'m> PtxInstruction<'m> {
 
     /// Returns an operand of this instruction as the sum of a name and a constant; `None` if it is not one.
     #[must_use]
-    pub fn sum_in(&self, operand: &Operand) -> Option<(Span, AddressOffset)> {
-        let OperandKind::Sum(id) = operand.kind else { return None };
-        let sum = self.arena.address(id)?;
-        Some((sum.base?, sum.offset?))
+    pub fn sum_in(&self, operand: &Operand) -> Option<AddressOperand> {
+        match operand.kind {
+            OperandKind::Sum(id) => self.arena.address(id),
+            _ => None,
+        }
     }
 
     /// Returns all names in the operands, in the order of the text.

@@ -519,6 +519,10 @@ fn vectors_of_registers_are_moved() {
         ("mov.b64 %rd3, {%tid.x, 1}; shr.u64 %rd3, %rd3, 32; cvt.u32.u64 %r1, %rd3;", 1),
         ("mov.u64 %rd4, 8; mov.b64 %rd3, {%rd4}; cvt.u32.u64 %r1, %rd3;", 8),
         ("mov.v2.b32 %v, {6, 2}; st.global.v2.u32 [%rd2], %v; ld.global.u32 %r1, [%rd2+4];", 2),
+        (
+            "mov.v2.b64 %vd, {7, 8}; st.global.u32 [%rd2], 5; ld.global.u32 %vd.x, [%rd2]; cvt.u32.u64 %r1, %vd.x;",
+            5,
+        ),
     ] {
         let launched = launch(
             &module(&format!("{registers} {body} st.global.u32 [%rd2], %r1;")),
@@ -532,7 +536,7 @@ fn vectors_of_registers_are_moved() {
 /// Operands that ptxas refuses: none of them may be taken for something else.
 #[test]
 fn operands_of_another_width_or_type_are_not_executed() {
-    let registers = ".reg .v2 .b32 %v; .reg .v4 .b32 %w; .reg .b8 %b<3>;";
+    let registers = ".reg .v2 .b32 %v; .reg .v4 .b32 %w; .reg .v2 .b16 %vh; .reg .b8 %b<3>;";
     for body in [
         // Parts of another width. [public_01_mov_four_halves.ptx]
         "mov.b32 %r1, {%h1, %h2, %h3, %h4};",
@@ -547,6 +551,8 @@ fn operands_of_another_width_or_type_are_not_executed() {
         "mov.v2.b32 {%r1, %r2}, %w;",
         "mov.u32 %r1, %v;",
         "mov.u32 %v, %r1;",
+        "mov.u32 %r1, %v.z;",
+        "mov.u32 %r1, g.x;",
         // Predicates are no numbers, and numbers no predicates.
         "add.u32 %r1, %p1, 1;",
         "setp.eq.u32 %p1, %p2, 1;",
@@ -567,6 +573,7 @@ fn operands_of_another_width_or_type_are_not_executed() {
         "mad.lo.u64 %rd3, %r1, %rd4, %rd5;",
         "st.global.u32 [%rd2], %h1;",
         "st.global.u64 [%rd2], %r1;",
+        "st.global.u32 [%rd2], %vh.x;",
         "shfl.sync.idx.b32 %rd3, %r1, 0, 31, -1;",
         "activemask.b32 %rd3;",
         // Constants of another type.
