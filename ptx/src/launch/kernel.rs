@@ -5,8 +5,8 @@ use super::loaded::{LoadedModule, MAX_SHARED};
 use super::report::KernelResult;
 use crate::meaning::Register;
 use crate::module::{
-    Declaration, DeclarationId, Function, FunctionId, FunctionKind, LaunchBounds, Linkage, Module,
-    ScopeId, variable_bytes,
+    Declaration, DeclarationId, Function, FunctionId, FunctionKind, LaunchBounds, LayoutError,
+    Linkage, Module, ScopeId, variable_bytes,
 };
 use crate::run::{LaunchValueError, elements};
 use crate::syntax::{Span, StateSpace};
@@ -206,6 +206,9 @@ pub enum KernelError {
     /// Buffers and variables exceed the memory limit.
     #[error(transparent)]
     Memory(#[from] TooMuchMemory),
+    /// The shared variables have no layout.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
     /// A variable's address is invalid.
     #[error(transparent)]
     Place(#[from] AllocationError),

@@ -11,14 +11,13 @@ use super::report::KernelResult;
 use super::written::shortened;
 use crate::meaning::{CONST_BANK, CONSTANTS, PARAMETER_BANK, PARAMETERS};
 use crate::module::{
-    Array, Declaration, DeclarationId, FunctionId, Linkage, Module, StatementId, VariableLayout,
+    Declaration, DeclarationId, FunctionId, Linkage, Module, StatementId, VariableLayout,
     initial_bytes, variable_bytes,
 };
 use crate::syntax::StateSpace;
 use warpload::memory::{AddressSpace, Space};
 use warpload_machine::{
-    AllocationUse, DeviceMemory, LaunchEnd, LaunchWatch, MAX_ALIGNMENT, MemoryObserver, Protection,
-    run,
+    AllocationUse, DeviceMemory, LaunchEnd, LaunchWatch, MemoryObserver, Protection, run,
 };
 
 /// The most shared memory of a block, in bytes. More than any GPU has.
@@ -65,19 +64,18 @@ type Addresses = HashMap<DeclarationId, (AddressSpace, u64)>;
 #[derive(Debug)]
 pub struct LoadedModule<'m> {
     module: &'m Module<'m>,
-    /// The `.global` and `.const` variables, and the shared ones that initial values name: they have the same address in
-    /// every kernel.
+    /// The `.global` and `.const` variables, and the shared ones of `shared`.
     addresses: Addresses,
-    /// The shared memory of these, in bytes.
-    shared: u64,
+    /// The shared variables that initial values name: they have the same address in every kernel.
+    shared: VariableLayout<'m>,
     /// The `.global` and `.const` variables with the address and the size of each in memory.
     placed: Vec<(DeclarationId, u64, u64)>,
-    /// Addresses from the caller, in the variables' spaces.
+    /// The caller's addresses of variables, in their spaces.
     places: HashMap<DeclarationId, u64>,
     windows: Windows,
-    /// The bytes of an image for `.const` variables, which win over initial values, and the offset of each variable.
+    /// The bytes of an image for `.const` variables, which win over initial values, and the places where it has them.
     constants: Vec<u8>,
-    offsets: HashMap<DeclarationId, u64>,
+    layout: Option<VariableLayout<'m>>,
     kernels: HashMap<FunctionId, LoadedKernel>,
 }
 
@@ -106,27 +104,21 @@ impl<'m> LoadedModule<'m> {
         memory: &mut DeviceMemory,
         places: &[(DeclarationId, u64)],
     ) -> Result<Self, KernelError> {
+        let places = places.iter().copied().collect();
+        let named = named_by_initial_values(module);
+        let shared = shared_layout(module, None, &places, |id| named.contains(&id))?;
+        let constants = memory.take_bank(CONST_BANK);
         let mut loaded = Self {
             module,
-            addresses: HashMap::new(),
-            shared: 0,
+            addresses: shared_addresses(module, &shared).collect(),
+            shared,
             placed: Vec::new(),
-            places: places.iter().copied().collect(),
+            places,
             windows: Windows { map: *memory.map(), ..Windows::default() },
-            constants: memory.take_bank(CONST_BANK),
-            offsets: HashMap::new(),
+            layout: VariableLayout::new(module).ok().filter(|_| !constants.is_empty()),
+            constants,
             kernels: HashMap::new(),
         };
-        if !loaded.constants.is_empty()
-            && let Ok(layout) = VariableLayout::new(module)
-        {
-            let all = module.declarations_with_ids();
-            loaded.offsets = all.filter_map(|(id, _)| Some((id, layout.offset(id)?))).collect();
-        }
-        let named = named_by_initial_values(module);
-        let mut addresses = Addresses::new();
-        loaded.shared = loaded.place_shared(&mut addresses, 0, |id| named.contains(&id))?;
-        loaded.addresses = addresses;
         // Constants first, so that they are neighbours, and one range of addresses has all of them.
         loaded.place(StateSpace::Const, memory)?;
         if let Some(constants) = memory.bank_addresses(CONST_BANK) {
@@ -182,38 +174,6 @@ impl<'m> LoadedModule<'m> {
         Ok(())
     }
 
-    /// Places shared variables from an offset on. Returns the size of shared memory before the dynamic part.
-    fn place_shared(
-        &self,
-        addresses: &mut Addresses,
-        mut shared: u64,
-        is_used: impl Fn(DeclarationId) -> bool,
-    ) -> Result<u64, KernelError> {
-        let mut dynamic = Vec::new();
-        for (id, declared) in shared_variables(self.module) {
-            let is_known = addresses.contains_key(&id);
-            if declared.space != StateSpace::Shared || is_known || !is_used(id) {
-                continue;
-            }
-            let alignment = declared.alignment().min(MAX_ALIGNMENT);
-            if declared.linkage == Linkage::Extern && declared.array == Array::Unknown {
-                dynamic.push((id, alignment));
-                continue;
-            }
-            let free = shared.next_multiple_of(alignment);
-            let offset = self.places.get(&id).copied().unwrap_or(free);
-            addresses.insert(id, (AddressSpace::Shared, offset));
-            shared = shared.max(offset.saturating_add(variable_bytes(self.module, declared)));
-            if shared > MAX_SHARED {
-                return Err(KernelError::SharedSize(shared));
-            }
-        }
-        let alignment = dynamic.iter().map(|known| known.1).max().unwrap_or(1);
-        let first = shared.next_multiple_of(alignment);
-        addresses.extend(dynamic.iter().map(|known| (known.0, (AddressSpace::Shared, first))));
-        Ok(first)
-    }
-
     /// Returns the variables in memory that a host program can name, in the order of the text.
     pub fn variables(&self) -> impl Iterator<Item = (DeclarationId, &'m Declaration)> {
         named_variables(self.module)
@@ -241,25 +201,15 @@ impl<'m> LoadedModule<'m> {
                 _ => address,
             })
         };
-        let initial = initial_bytes(module, declared, bytes, &address);
+        let function = |id| Some(function_address(id));
+        let initial = initial_bytes(module, declared, bytes, &address, function);
         memory.write(base, 0, &initial.bytes);
-        let first = self.offsets.get(&id).filter(|_| declared.space == StateSpace::Const);
-        let of_image = first.and_then(|first| self.constants.get(*first as usize..));
-        for (unknown, span) in initial.unknown {
-            let range = unknown.start as usize..unknown.end as usize;
-            // `initial_bytes` only knows the addresses of variables, so function names are unknown to it.
-            let word = module.text(span).trim_start_matches("generic").trim();
-            match module.function_id_of(word) {
-                Some(function) if range.len() <= 8 => {
-                    let address = function_address(function).to_le_bytes();
-                    memory.write(base, range.start, &address[..range.len()]);
-                }
-                _ => {
-                    let unknown = base + unknown.start..base + unknown.end;
-                    memory.make_unknown(Space::Global, unknown);
-                }
-            }
+        for (unknown, _) in initial.unknown {
+            memory.make_unknown(Space::Global, base + unknown.start..base + unknown.end);
         }
+        let layout = self.layout.as_ref().filter(|_| declared.space == StateSpace::Const);
+        let first = layout.and_then(|layout| layout.address(id));
+        let of_image = first.and_then(|first| self.constants.get(first as usize..));
         memory.write(base, 0, of_image.unwrap_or_default());
     }
 
@@ -302,8 +252,9 @@ impl<'m> LoadedModule<'m> {
         let module = self.module;
         let used = shared_by(module, kernel.id);
         let is_used = |id: DeclarationId| used.contains(&id) || self.places.contains_key(&id);
+        let layout = shared_layout(module, Some(&self.shared), &self.places, is_used)?;
         let mut variables = self.addresses.clone();
-        let shared = self.place_shared(&mut variables, self.shared, is_used)?;
+        variables.extend(shared_addresses(module, &layout));
         let (bytes, offsets) = kernel.parameters(launch);
         let in_bank = |(id, offset)| (id, (PARAMETERS, offset));
         variables.extend(offsets.into_iter().map(in_bank));
@@ -326,7 +277,7 @@ impl<'m> LoadedModule<'m> {
             return Err(KernelError::Cluster { line, text });
         }
         let code = &mut compilation.code;
-        (code.shared_bytes, code.shared_unit) = (shared, kernel.shared_unit());
+        (code.shared_bytes, code.shared_unit) = (layout.dynamic(), kernel.shared_unit());
         Ok(LoadedKernel { compilation, parameters })
     }
 
@@ -374,4 +325,30 @@ impl<'m> LoadedModule<'m> {
         let text = shortened(&text).into_owned();
         Err(KernelError::Steps { steps, blocks, line, text, is_jump, result: Box::new(result) })
     }
+}
+
+/// Lays out the shared variables of a kernel, behind those of another layout.
+fn shared_layout<'l>(
+    module: &Module<'_>,
+    outer: Option<&'l VariableLayout<'l>>,
+    places: &HashMap<DeclarationId, u64>,
+    is_used: impl Fn(DeclarationId) -> bool,
+) -> Result<VariableLayout<'l>, KernelError> {
+    let is_laid_out = |id| outer.is_some_and(|outer| outer.address(id).is_some());
+    let used = shared_variables(module).filter(|(id, declared)| {
+        declared.space == StateSpace::Shared && is_used(*id) && !is_laid_out(*id)
+    });
+    let layout = VariableLayout::after(outer, module, used, places)?;
+    match layout.size(StateSpace::Shared) {
+        bytes if bytes > MAX_SHARED => Err(KernelError::SharedSize(bytes)),
+        _ => Ok(layout),
+    }
+}
+
+fn shared_addresses(
+    module: &Module<'_>,
+    layout: &VariableLayout<'_>,
+) -> impl Iterator<Item = (DeclarationId, (AddressSpace, u64))> {
+    let all = module.declarations_with_ids();
+    all.filter_map(|(id, _)| Some((id, (AddressSpace::Shared, layout.address(id)?))))
 }

@@ -148,7 +148,7 @@ impl<'m> Selector<'m> {
             }
             _ => false,
         };
-        let offset = self.layout.offset(id).filter(|_| is_in_space)?;
+        let offset = self.layout.address(id).filter(|_| is_in_space)?;
         i64::try_from(offset).ok()
     }
 
@@ -373,7 +373,7 @@ impl Selector<'_> {
     fn frame_offset(&self, address: Address) -> Option<i64> {
         let AddressBase::Variable(id) = address.place.base else { return None };
         let is_local = |id| self.module.declaration(id)?.space.eq(&StateSpace::Local).then_some(id);
-        let offset = i64::try_from(self.layout.offset(is_local(id)?)?).ok()?;
+        let offset = i64::try_from(self.layout.address(is_local(id)?)?).ok()?;
         let displacement = offset.checked_add(address.constant)?;
         (sign_extended(displacement, DISPLACEMENT_BITS) == displacement).then_some(displacement)
     }

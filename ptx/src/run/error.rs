@@ -42,6 +42,9 @@ pub enum RunErrorKind {
         /// Its name.
         parameter: String,
     },
+    /// The load reads bytes between parameters. A GPU does not say what they hold.
+    #[error("the bytes between parameters have no value")]
+    Padding,
     /// The load reads a variable with an unknown initial value: the address of a function, or a malformed initializer.
     /// A memory image with these bytes provides a value.
     #[error(

@@ -7,11 +7,11 @@ use warpload::lane::{LANES, LaneMask};
 use warpload::machine::Machine;
 
 use super::value::{ValueError, bits_of, lane_bits};
-use super::variables::Variables;
+use super::variables::filled;
 use super::{PlacementError, PtxRun, WarpTensorMemory};
 use crate::launch::{Kernel, KernelLaunch, LaunchOptions, RegisterLanes};
 use crate::module::{
-    Array, Declaration, DeclarationId, Function, FunctionId, Module, variable_bytes,
+    Array, Declaration, DeclarationId, Function, FunctionId, Module, VariableLayout, variable_bytes,
 };
 use crate::syntax::{ScalarType, StateSpace};
 
@@ -232,13 +232,16 @@ impl Launch {
             module.declaration(id).is_some_and(|known| known.space == StateSpace::Param)
         };
         let given = self.given_parameters(module, function, is_parameter)?.into_iter().collect();
-        let variables = Variables::new(module, function, &places, given)?;
+        let layout = VariableLayout::with_places(module, function, &places);
+        let layout = layout.map_err(PlacementError::from)?;
+        let filled = filled(module, &layout, &given, &memory)?;
         let mut options = LaunchOptions::new([1; 3], [LANES as u32, 1, 1]);
         (options.misaligned, options.active) = (misaligned, self.active);
         options.tensor.clone_from(&self.tensor);
         let mut remarks = Vec::new();
         let registers = self.set_registers(module, function, &mut remarks)?;
-        PtxRun::new(module, (id, function), &variables, registers, options, &memory, remarks)
+        let function = (id, function);
+        Ok(PtxRun::new(module, function, &layout, filled, registers, options, remarks))
     }
 
     /// The named function, or the only one.

@@ -18,5 +18,6 @@ pub use self::report::{LoadReport, RegisterReport, TensorFaultReport};
 pub use self::steps::{Executed, LaunchStep, PtxRun, RegisterValue, TensorExecuted};
 pub use self::undefined::Undefined;
 pub use self::value::{ValueError, bits_of, lane_bits};
-pub use self::variables::{GLOBAL_BASE, PlacementError};
+pub use self::variables::PlacementError;
+pub use crate::module::GLOBAL_BASE;
 pub use warpload_machine::WarpTensorMemory;

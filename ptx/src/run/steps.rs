@@ -4,18 +4,18 @@ use std::collections::HashSet;
 use std::vec::IntoIter;
 
 use super::undefined::{Undefined, undefined};
-use super::variables::{Hole, Variables};
-use super::{LaunchError, PlacementError, RunError, RunErrorKind};
+use super::variables::Hole;
+use super::{RunError, RunErrorKind};
 use crate::launch::{Compilation, LaunchOptions, RegisterLanes, Surroundings, compile_loads};
-use crate::meaning::{MeaningError, PARAMETER_BANK, PARAMETER_BASE, Register};
-use crate::module::{Function, FunctionId, Module, StatementId};
+use crate::meaning::{MeaningError, Register};
+use crate::module::{Function, FunctionId, Module, StatementId, VariableLayout};
 use crate::rules::{StatementVerdict, Unit, check_as};
 use crate::syntax::Span;
 use crate::syntax::load::{Opcode, PtxLoad};
 use crate::tensor::{Issue, TensorFault, TensorLoad};
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::LaneFaults;
-use warpload::memory::{Memory, Space};
+use warpload::memory::Space;
 use warpload_machine::{
     DeviceMemory, LoadAlone, LoadOutcome, MemoryAccess, MemoryObserver, SkipReason,
     TensorLoadFault, run,
@@ -132,19 +132,12 @@ impl<'m> PtxRun<'m> {
     pub(super) fn new(
         module: &'m Module<'m>,
         (id, function): (FunctionId, &'m Function),
-        variables: &Variables<'m>,
+        layout: &VariableLayout<'_>,
+        (memory, holes): (DeviceMemory, Vec<Hole>),
         registers: Vec<RegisterLanes>,
         mut options: LaunchOptions,
-        image: &Memory,
         remarks: Vec<String>,
-    ) -> Result<Self, LaunchError> {
-        let mut memory = DeviceMemory::of_image(image).map_err(PlacementError::from)?;
-        // In PTX, the addresses of parameters begin at 0.
-        let parameters = memory.take_bank(PARAMETER_BANK);
-        let parameters = parameters.get(PARAMETER_BASE as usize..).unwrap_or_default();
-        let space = Space::Constant { bank: PARAMETER_BANK };
-        memory.supply(space, 0, parameters).map_err(PlacementError::from)?;
-        let holes = variables.fill(image, &mut memory)?;
+    ) -> Self {
         let texts = Texts { module, holes };
         let mut refused = Vec::new();
         let mut loads = HashSet::new();
@@ -162,7 +155,7 @@ impl<'m> PtxRun<'m> {
                 }
             }
         }
-        let around = Surroundings::of_loads(module, &variables.addresses, registers);
+        let around = Surroundings::of_loads(module, layout, registers);
         let (compilation, failed) = compile_loads(module, id, &around, &loads, options.active);
         if options.active.is_empty() {
             // No guard is true then; the machine would not even begin.
@@ -175,7 +168,7 @@ impl<'m> PtxRun<'m> {
             refused.push((id, Refused::Failed(error)));
         }
         refused.sort_by_key(|known| known.0);
-        Ok(Self { memory, options, compilation, texts, refused, remarks })
+        Self { memory, options, compilation, texts, refused, remarks }
     }
 
     /// Returns remarks for the reader of the results, such as that the number of a predicate is a mask.
@@ -361,11 +354,11 @@ impl<'m> Texts<'m> {
         let is_read =
             |hole: &&Hole| hole.space == space && offset < hole.range.end && hole.range.start < end;
         let hole = self.holes.iter().find(is_read);
-        let name = hole.map_or(String::new(), |hole| self.name(hole.name));
-        let kind = match hole.and_then(|hole| hole.value) {
-            None => RunErrorKind::NoParameter { parameter: name },
-            Some(value) => RunErrorKind::NoInitialValue {
-                variable: name,
+        let kind = match hole.map(|hole| (self.name(hole.name), hole.value)) {
+            None => RunErrorKind::Padding,
+            Some((parameter, None)) => RunErrorKind::NoParameter { parameter },
+            Some((variable, Some(value))) => RunErrorKind::NoInitialValue {
+                variable,
                 value: self.name(value),
                 line: self.module.lines().position(value.start).line,
             },

@@ -19,7 +19,7 @@ use crate::meaning::Register;
 use crate::module::count_step;
 use crate::module::{
     Array, Declaration, DeclarationId, Function, FunctionId, FunctionKind, Initializer, Module,
-    Role, ScopeId, StatementId, StatementKind, variable_bytes,
+    Role, ScopeId, StatementId, StatementKind, VariableLayout, variable_bytes,
 };
 use crate::syntax::load::{Keyword, Opcode, Operand, OperandKind, PtxInstruction, QualifierKind};
 use crate::syntax::{Span, StateSpace};
@@ -49,11 +49,11 @@ impl Surroundings {
     /// The surroundings of loads alone: the address of each variable in its space, and values of registers.
     pub(crate) fn of_loads(
         module: &Module<'_>,
-        addresses: &HashMap<DeclarationId, u64>,
+        layout: &VariableLayout<'_>,
         registers: Vec<RegisterLanes>,
     ) -> Self {
-        let variables = addresses.iter().filter_map(|(id, address)| {
-            Some((*id, (module.declaration(*id)?.space.addresses()?, *address)))
+        let variables = module.declarations_with_ids().filter_map(|(id, declared)| {
+            Some((id, (declared.space.addresses()?, layout.address(id)?)))
         });
         Self {
             variables: variables.collect(),

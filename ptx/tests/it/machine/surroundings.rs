@@ -235,3 +235,37 @@ fn parameters_of_any_size_are_refused_and_have_no_address() {
     let given = Launch::default().parameter("b", "7").set_up(&kernel, &mut launch).unwrap();
     assert_eq!(given[&1], 7_u32.to_le_bytes());
 }
+
+/// Shared variables have the alignment that they are declared with, and places in which no other one is.
+#[test]
+fn shared_variables_are_aligned_and_apart() {
+    let source = ".version 8.0\n.target sm_80\n.address_size 64
+        .shared .b32 a; .shared .b32 b; .extern .shared .align 1024 .b8 d[];
+        .visible .entry k(.param .u64 out) {
+        .reg .b32 %r<4>; .reg .b64 %rd<2>; ld.param.u64 %rd1, [out];
+        mov.u32 %r1, a; mov.u32 %r2, b; mov.u32 %r3, d;
+        st.global.v2.u32 [%rd1], {%r1, %r2}; st.global.u32 [%rd1+8], %r3; ret; }";
+    let module = read(source).expect("a module");
+    let kernel = Kernel::chosen(&module, None).expect("a kernel");
+    let addresses = |place: &str| {
+        let mut launch = KernelLaunch::new([1; 3], [1; 3]);
+        Launch::default().place("b", place).set_up(&kernel, &mut launch).unwrap();
+        let mut memory = DeviceMemory::new();
+        let out = memory.allocate(vec![0; 12], AllocationUse::Argument(0))?;
+        kernel.run(&launch.parameter(&out.to_le_bytes()), &mut memory, None)?;
+        Ok::<_, KernelError>(memory.bytes(out).map(<[u8]>::to_vec))
+    };
+    assert_eq!(addresses("4"), Ok(Some(words(&[0, 4, 1024]))));
+    assert_eq!(addresses("1024"), Ok(Some(words(&[0, 1024, 2048]))));
+    let overlap = "two variables overlap: both have byte 0x0 of their space";
+    assert_eq!(addresses("0").map_err(|error| error.to_string()), Err(overlap.to_owned()));
+}
+
+/// The address of a function is an initial value like that of a variable.
+#[test]
+fn initial_values_are_addresses_of_functions() {
+    let body = ".func f() { ret; } .global .u64 p[2] = {f, f+8}; --- ld.global.v2.u64 {%rd3, %rd4}, [p];
+        mov.u64 %rd5, f; sub.u64 %rd3, %rd3, %rd5; sub.u64 %rd4, %rd4, %rd5;
+        cvt.u32.u64 %r1, %rd3; cvt.u32.u64 %r2, %rd4; mad.lo.u32 %r1, %r1, 100, %r2; st.global.u32 [%rd2], %r1;";
+    assert_eq!(super::run(body, 1), [8]);
+}

@@ -294,3 +294,20 @@ fn nothing_lies_in_front_of_the_first_parameter() {
     let faults = ran.faults();
     assert_eq!(faults.len(), 16);
 }
+
+/// A GPU does not say what it passes between parameters.
+#[test]
+fn bytes_between_parameters_have_no_value() {
+    let body = "ld.param.u8 %r1, [a+1];\nld.param.u64 %rd1, [a];\nld.param.u8 %r2, [a];";
+    let case = || Case::with("", ".param .u8 a, .param .u64 b", body);
+    let ran = case().parameter("a", &[5]).parameter("b", &[6]).on(Machine::default());
+    let errors: Vec<String> = ran.errors().iter().map(ToString::to_string).collect();
+    assert_eq!(ran.held("%r2").map(|held| held.values[0]), Some(5));
+    let message = "the bytes between parameters have no value";
+    let at = |line, column| format!("line {line}, column {column}: {message}");
+    assert_eq!(errors, [at(12, 19), at(13, 21)]);
+    // An image has them.
+    let memory = MemoryBuilder::new(AddressMap::default()).constant(0, &[7; 0x150]);
+    let ran = case().on(Machine::new(memory.build().unwrap()));
+    assert_eq!(ran.all("%r1"), 7);
+}
