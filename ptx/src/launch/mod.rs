@@ -44,7 +44,7 @@ mod tensor;
 mod trace;
 mod written;
 
-pub(crate) use self::compile::{Compilation, Surroundings, compile_loads};
+pub(crate) use self::compile::{Compilation, Surroundings, compile_loads, shared_elsewhere};
 pub use self::kernel::{Kernel, KernelError, KernelLaunch, RegisterLanes};
 pub use self::loaded::LoadedModule;
 pub use self::report::{

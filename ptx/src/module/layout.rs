@@ -6,7 +6,7 @@
 //! Parameters are a space of their own. The layouts of linkers and drivers are not public, so a caller who knows better
 //! can set addresses.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::module::{
@@ -127,14 +127,17 @@ impl<'m> VariableLayout<'m> {
         Self::after(Some(self), module, of_function(module, function), &HashMap::new())
     }
 
-    /// Lays out the variables and parameters of a module and of one of its functions. `places` has the caller's addresses.
+    /// Lays out the variables and parameters of a module and of one of its functions, except those of `elsewhere`. `places`
+    /// has the caller's addresses.
     pub(crate) fn with_places(
         module: &Module<'_>,
         function: &Function,
         places: &HashMap<DeclarationId, u64>,
+        elsewhere: &HashSet<DeclarationId>,
     ) -> Result<Self, LayoutError> {
-        let all = of_module(module).chain(of_function(module, function));
-        Self::after(None, module, all, places)
+        let all =
+            of_module(module).filter(|(id, _)| places.contains_key(id) || !elsewhere.contains(id));
+        Self::after(None, module, all.chain(of_function(module, function)), places)
     }
 
     /// Lays out variables after those of another layout. One with an address from the caller leaves its place empty, so

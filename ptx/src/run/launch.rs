@@ -9,7 +9,7 @@ use warpload::machine::Machine;
 use super::value::{ValueError, bits_of, lane_bits};
 use super::variables::filled;
 use super::{PlacementError, PtxRun, WarpTensorMemory};
-use crate::launch::{Kernel, KernelLaunch, LaunchOptions, RegisterLanes};
+use crate::launch::{Kernel, KernelLaunch, LaunchOptions, RegisterLanes, shared_elsewhere};
 use crate::module::{
     Array, Declaration, DeclarationId, Function, FunctionId, Module, VariableLayout, variable_bytes,
 };
@@ -223,16 +223,14 @@ impl Launch {
         module: &'m Module<'m>,
         Machine { memory, misaligned, .. }: Machine,
     ) -> Result<PtxRun<'m>, LaunchError> {
-        let function = self.function_of(module)?;
-        let is_it = |known: &Function| std::ptr::eq(known, function);
-        let number = module.functions().iter().position(is_it).unwrap_or(0);
-        let id = FunctionId(number as u32);
+        let (id, function) = self.function_of(module)?;
         let places = self.placed(module, function, |_| false)?.into_iter().collect();
         let is_parameter = |id: DeclarationId| {
             module.declaration(id).is_some_and(|known| known.space == StateSpace::Param)
         };
         let given = self.given_parameters(module, function, is_parameter)?.into_iter().collect();
-        let layout = VariableLayout::with_places(module, function, &places);
+        let elsewhere = shared_elsewhere(module, id);
+        let layout = VariableLayout::with_places(module, function, &places, &elsewhere);
         let layout = layout.map_err(PlacementError::from)?;
         let filled = filled(module, &layout, &given, &memory)?;
         let mut options = LaunchOptions::new([1; 3], [LANES as u32, 1, 1]);
@@ -245,20 +243,23 @@ impl Launch {
     }
 
     /// The named function, or the only one.
-    fn function_of<'m>(&self, module: &'m Module<'m>) -> Result<&'m Function, LaunchError> {
-        let bodies: Vec<&Function> =
-            module.functions().iter().filter(|function| function.body.is_some()).collect();
-        let functions = || bodies.iter().map(|body| module.text(body.name).to_owned()).collect();
-        match (&self.function, &bodies[..]) {
-            (Some(name), _) => {
-                let found = module.function(name).filter(|function| function.body.is_some());
-                let none =
-                    || LaunchError::NoFunction { name: name.clone(), functions: functions() };
-                found.ok_or_else(none)
-            }
-            (None, [only]) => Ok(only),
-            (None, []) => Err(LaunchError::NoBody),
-            _ => Err(LaunchError::SeveralFunctions { functions: functions() }),
+    fn function_of<'m>(
+        &self,
+        module: &'m Module<'m>,
+    ) -> Result<(FunctionId, &'m Function), LaunchError> {
+        let ids = (0..).map(FunctionId).zip(module.functions());
+        let mut bodies = ids.filter(|(_, function)| function.body.is_some());
+        let names = bodies.clone().map(|(_, function)| module.text(function.name).to_owned());
+        if let Some(name) = &self.function {
+            let id = module.function_id_of(name);
+            let found = bodies.find(|(known, _)| Some(*known) == id);
+            let (name, functions) = (name.clone(), names.collect());
+            return found.ok_or(LaunchError::NoFunction { name, functions });
+        }
+        match (bodies.next(), bodies.next()) {
+            (None, _) => Err(LaunchError::NoBody),
+            (Some(only), None) => Ok(only),
+            _ => Err(LaunchError::SeveralFunctions { functions: names.collect() }),
         }
     }
 

@@ -890,6 +890,19 @@ pub(super) fn shared_by(module: &Module<'_>, kernel: FunctionId) -> HashSet<Decl
     used
 }
 
+/// The shared variables that only other functions use. Each kernel has its own, so they take no room in this one.
+pub(crate) fn shared_elsewhere(
+    module: &Module<'_>,
+    function: FunctionId,
+) -> HashSet<DeclarationId> {
+    let own = shared_by(module, function);
+    let all = module.functions().iter().flat_map(|function| module.instructions(function));
+    let names = all.flat_map(|of| of.names().map(move |name| (of.scope, name)));
+    let others = names.filter_map(|(scope, name)| module.find_at(scope, name));
+    let others = others.filter(|of| of.declaration.space == StateSpace::Shared);
+    others.map(|of| of.id).filter(|id| !own.contains(id)).collect()
+}
+
 /// The shared variables with a fixed size whose addresses are initial values of other variables. Every kernel has them, at
 /// the same place.
 pub(super) fn named_by_initial_values(module: &Module<'_>) -> HashSet<DeclarationId> {

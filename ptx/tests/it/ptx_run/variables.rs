@@ -311,3 +311,17 @@ fn bytes_between_parameters_have_no_value() {
     let ran = case().on(Machine::new(memory.build().unwrap()));
     assert_eq!(ran.all("%r1"), 7);
 }
+
+/// Compilers declare the shared memory of all kernels in the module.
+#[test]
+fn shared_variables_of_other_kernels_take_no_room() {
+    let variables =
+        ".shared .b32 a; .shared .b32 b; .shared .b32 c; .shared .b32 nobodys; .shared .b32 d;
+        .func f() { .reg .b32 %r; ld.shared.u32 %r, [c]; ret; }
+        .entry other() { .reg .b32 %r; ld.shared.u32 %r, [a]; ld.shared.u32 %r, [d]; ret; }";
+    let body = "call f; ld.shared.u8 %r1, [b]; ld.shared.u8 %r2, [d];";
+    let ran = Case::with(variables, "", body).on(machine());
+    let found = ["%r1", "%r2"].map(|r| ran.all(r));
+    // b: 0; c, of a function that is called: 4; nobodys: 8; d, of both kernels: 12.
+    assert_eq!(found, [shared(0), shared(12)].map(u128::from));
+}
