@@ -1,10 +1,11 @@
 //! The findings of a launch, with the lines and the texts of the module.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::kernel::{Kernel, KernelLaunch};
 use super::report::{FaultTotal, KernelFault, KernelResult, SkippedInstruction, UnknownCause};
-use super::written::{Place, Shown, shortened};
+use super::written::{Place, Shown, Written};
 use crate::meaning::Register;
 use crate::module::StatementId;
 use warpload_machine::code::Slot;
@@ -20,10 +21,10 @@ impl Kernel<'_> {
         registers: &[HashMap<Slot, Register>],
         launch: &KernelLaunch,
     ) -> KernelResult {
+        let written = Written::new(self.module);
         let skipped = outcome.skipped.iter().map(|(site, count)| {
             let statement = StatementId(site.0);
-            let (line, text) = self.written(statement);
-            let text = shortened(&text).into_owned();
+            let (line, text) = written.line_and_text(statement);
             SkippedInstruction { statement, line, text, count: *count }
         });
         let skipped = skipped.collect();
@@ -60,15 +61,8 @@ impl Kernel<'_> {
             has_ended: matches!(outcome.end, LaunchEnd::Done | LaunchEnd::Trapped),
             checks_races: launch.options.checks_races,
             checks_uninitialized: launch.options.checks_uninitialized,
-            partial_barrier: barrier.map(|site| self.written(StatementId(site.0)).0),
+            partial_barrier: barrier.map(|site| written.line_and_text(StatementId(site.0)).0),
         }
-    }
-
-    /// The line and the text of a statement.
-    pub(super) fn written(&self, statement: StatementId) -> (u32, String) {
-        let found = self.module.statements().get(statement.index());
-        let text = found.map(|found| self.module.statement(found.span, self.module.lines()));
-        text.map_or((0, String::new()), |text| (text.line, text.text))
     }
 
     fn fault(&self, raw: MachineFault, shown: &mut Shown<'_>) -> KernelFault {
@@ -104,27 +98,17 @@ impl Kernel<'_> {
 
 /// The text of an origin.
 fn cause(origin: Origin, shown: &mut Shown<'_>) -> UnknownCause {
-    let mut written = |site: Site| {
+    let mut at = |site: Site, cause: fn(u32, Arc<str>) -> UnknownCause| {
         let id = StatementId(site.0);
-        (shown.place(id).line, shown.text(id))
+        cause(shown.place(id).line, shown.text(id))
     };
     match origin {
         Origin::NotExecuted(site) => {
-            let (line, text) = written(site);
-            UnknownCause::NotExecuted { line, text }
+            at(site, |line, text| UnknownCause::NotExecuted { line, text })
         }
-        Origin::Undefined(site) => {
-            let (line, text) = written(site);
-            UnknownCause::Undefined { line, text }
-        }
-        Origin::Discarded(site) => {
-            let (line, text) = written(site);
-            UnknownCause::Discarded { line, text }
-        }
-        Origin::AbsentLane(site) => {
-            let (line, text) = written(site);
-            UnknownCause::AbsentLane { line, text }
-        }
+        Origin::Undefined(site) => at(site, |line, text| UnknownCause::Undefined { line, text }),
+        Origin::Discarded(site) => at(site, |line, text| UnknownCause::Discarded { line, text }),
+        Origin::AbsentLane(site) => at(site, |line, text| UnknownCause::AbsentLane { line, text }),
         Origin::NeverWritten { function, slot } => {
             let register = shown.register(function as usize, slot);
             UnknownCause::NeverWritten { register }

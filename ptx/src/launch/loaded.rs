@@ -8,7 +8,7 @@ use super::compile::{
 };
 use super::kernel::{Kernel, KernelError, KernelLaunch, is_named_by_host, named_variables};
 use super::report::KernelResult;
-use super::written::shortened;
+use super::written::{Written, shortened};
 use crate::meaning::{CONST_BANK, CONSTANTS, PARAMETER_BANK, PARAMETERS};
 use crate::module::{
     Declaration, DeclarationId, FunctionId, Linkage, Module, StatementId, VariableLayout,
@@ -273,7 +273,7 @@ impl<'m> LoadedModule<'m> {
         let mut compilation = compile(module, kernel.id, &around);
         if let Some(statement) = compilation.of_cluster {
             memory.release(parameters);
-            let (line, text) = kernel.written(statement);
+            let (line, text) = Written::new(module).line_and_text(statement);
             return Err(KernelError::Cluster { line, text });
         }
         let code = &mut compilation.code;
@@ -320,9 +320,8 @@ impl<'m> LoadedModule<'m> {
             LaunchEnd::Steps { last, is_jump } => (last, is_jump),
             LaunchEnd::Done | LaunchEnd::Trapped => return Ok(result),
         };
-        let (line, text) = kernel.written(StatementId(last.0));
+        let (line, text) = Written::new(self.module).line_and_text(StatementId(last.0));
         let (steps, blocks) = (options.steps, options.block_count());
-        let text = shortened(&text).into_owned();
         Err(KernelError::Steps { steps, blocks, line, text, is_jump, result: Box::new(result) })
     }
 }

@@ -154,13 +154,8 @@ impl<'m> FunctionCompiler<'_, 'm> {
         scalar: T,
         count: usize,
     ) -> Compiled<MemoryOp> {
-        let address = of.address().ok_or(NotExecuted)?;
-        let space = of.space().map(|space| space.0);
-        let (space, base, offset) = self.place(of, &address, space)?;
         let kind = if is_store { MemoryKind::Store } else { MemoryKind::Load };
-        let elements = vec![None; count].into();
-        let size = scalar.bytes();
-        Ok(MemoryOp { kind, space, base, offset, size, elements, scalar, is_ordered: false })
+        self.access(of, kind, scalar, vec![None; count])
     }
 }
 

@@ -171,7 +171,7 @@ impl<'m> AccessStatements<'m> {
             AccessLine {
                 pc,
                 place: PtxPlace { line, column },
-                text: written.text(id),
+                text: written.line_and_text(id).1,
                 source_file: file,
                 source_line: location.map(|location| location.line),
             }

@@ -64,12 +64,13 @@ impl<'m> Written<'m> {
         Place { line, column: self.has_neighbour(id, line).then_some(column) }
     }
 
-    /// The text of a statement.
-    pub(super) fn text(self, id: StatementId) -> String {
+    /// The line and the text of a statement; line 0 for one of another module.
+    pub(super) fn line_and_text(self, id: StatementId) -> (u32, String) {
         let found = self.module.statements().get(id.index());
-        let Some(statement) = found else { return String::new() };
-        let text = self.module.statement(statement.span, self.module.lines()).text;
-        shortened(&text).into_owned()
+        let written = found.map(|found| self.module.statement(found.span, self.module.lines()));
+        written.map_or((0, String::new()), |written| {
+            (written.line, shortened(&written.text).into_owned())
+        })
     }
 
     /// The name of a source file.
@@ -114,7 +115,7 @@ impl<'m> Shown<'m> {
     }
 
     pub(super) fn text(&mut self, id: StatementId) -> Arc<str> {
-        let text = self.texts.entry(id).or_insert_with(|| self.written.text(id).into());
+        let text = self.texts.entry(id).or_insert_with(|| self.written.line_and_text(id).1.into());
         Arc::clone(text)
     }
 

@@ -85,7 +85,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
     }
 
     /// An access at the address operand of the instruction.
-    fn access(
+    pub(in crate::launch) fn access(
         &mut self,
         of: &PtxInstruction<'m>,
         kind: MemoryKind,
