@@ -3,7 +3,7 @@
 use super::compile::FunctionCompiler;
 use super::lane_rules::number_types;
 use crate::syntax::StateSpace;
-use crate::syntax::load::{Keyword, Opcode, OperandKind, PtxInstruction, QualifierKind};
+use crate::syntax::load::{Keyword, Opcode, PtxInstruction, QualifierKind};
 use warpload_machine::NumberType as T;
 use warpload_machine::code::{Effects, Extent, UnknownWrite};
 
@@ -26,8 +26,7 @@ pub(crate) fn of<'m>(compiler: &mut FunctionCompiler<'_, 'm>, of: &PtxInstructio
     let is_discard = of.opcode == Opcode::Discard;
     let mut effects = Effects { slots, is_discard, ..Effects::default() };
     if of.opcode == Opcode::Call {
-        let names = of.operands.first().filter(|first| matches!(first.kind, OperandKind::List(_)));
-        let names = names.into_iter().flat_map(|first| of.names_in(first));
+        let names = of.call().returns.iter().filter_map(|element| element.name());
         effects.locals = names.filter_map(|name| compiler.local(of, name)).collect();
         return effects;
     }

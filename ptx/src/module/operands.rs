@@ -94,10 +94,6 @@ impl Module<'_> {
 
 /// The number of leading operands that are outputs.
 fn outputs(instruction: &PtxInstruction<'_>) -> usize {
-    let has_list = || {
-        let first = instruction.operands.first();
-        first.is_some_and(|first| matches!(first.kind, OperandKind::List(_)))
-    };
     match instruction.opcode {
         // A barrier has a result only with `.red`.
         Opcode::Bar | Opcode::Barrier => {
@@ -106,7 +102,7 @@ fn outputs(instruction: &PtxInstruction<'_>) -> usize {
         // The first operand of these is a source.
         Opcode::Brx | Opcode::Nanosleep | Opcode::SetMaxNReg | Opcode::StackRestore => 0,
         // The results of a call are in parentheses. Without them, the first operand is the callee.
-        Opcode::Call => usize::from(has_list()),
+        Opcode::Call => usize::from(!instruction.call().returns.is_empty()),
         // `tcgen05.ld.red r, redval, [taddr]`
         Opcode::TensorLdRed => 2,
         _ => 1,

@@ -22,7 +22,7 @@ use std::collections::HashSet;
 use self::judged::{Findings, Judged};
 pub use self::violation::{Rule, StatementVerdict, Unit, Violation};
 use crate::module::{DeclarationId, Module, Statement, StatementId, StatementKind};
-use crate::syntax::load::{COMMA_OR_SEMICOLON, FormId, OperandKind, QualifierKind};
+use crate::syntax::load::{COMMA_OR_SEMICOLON, FormId, QualifierKind};
 use crate::syntax::{Opcode, ScalarType, Span, SyntaxError, Target, Version};
 
 /// A feature of later versions or higher targets.
@@ -191,10 +191,7 @@ fn missing_semicolon(module: &Module<'_>, id: StatementId, error: SyntaxError) -
 /// Records the variables that a call returns in, as in `call (a, b), f, (c);`.
 fn note_call(module: &Module<'_>, id: StatementId, returned: &mut HashSet<DeclarationId>) {
     let Some(call) = module.instruction(id) else { return };
-    let Some(OperandKind::List(list)) = call.operands.first().map(|first| first.kind) else {
-        return;
-    };
-    let names = call.elements_in(list).iter().filter_map(|element| element.name());
+    let names = call.call().returns.iter().filter_map(|element| element.name());
     let symbols = names.filter_map(|name| module.find_at(call.scope, name));
     returned.extend(symbols.map(|symbol| symbol.id));
 }

@@ -4,7 +4,7 @@ use super::{Compiled, FunctionCompiler, NotExecuted};
 use crate::module::{
     Declaration, DeclarationId, Function, FunctionId, FunctionKind, count_step, variable_bytes,
 };
-use crate::syntax::load::{Element as Written, ElementKind, Operand, OperandKind, PtxInstruction};
+use crate::syntax::load::{CallOperands, Element as Written, ElementKind, PtxInstruction};
 use crate::syntax::{Span, StateSpace};
 use std::ops::Range;
 use warpload_machine::code::{Action, CallOp, CallTarget, Callee, Passed};
@@ -12,23 +12,17 @@ use warpload_machine::{External, NumberType as T};
 
 impl<'m> FunctionCompiler<'_, 'm> {
     pub(super) fn call(&mut self, of: &PtxInstruction<'m>) -> Compiled<()> {
-        let mut operands = of.operands.iter().peekable();
-        let is_list = |operand: &&Operand| matches!(operand.kind, OperandKind::List(_));
-        let returns = operands.next_if(is_list);
-        let name = operands.next().ok_or(NotExecuted)?;
-        let arguments = operands.next_if(is_list);
-        let target = self.call_target(of, name.span, operands.next().is_some())?;
+        let CallOperands { returns, callee, arguments, has_prototype } = of.call();
+        let name = callee.ok_or(NotExecuted)?;
+        let target = self.call_target(of, name.span, has_prototype)?;
         let callee = self.module.function_id_of(self.module.text(name.span));
         let callee = callee.and_then(|id| self.module.functions().get(id.index()));
         let parameters = callee.map_or(0..0, |callee| callee.parameters.clone());
         let results = callee.map_or(0..0, |callee| callee.returns.clone());
-        let places = |this: &mut Self, list: Option<&Operand>, declared: Range<usize>| {
-            let Some(Operand { kind: OperandKind::List(range), .. }) = list else {
-                return Ok(Box::default());
-            };
+        let places = |this: &mut Self, list: &[Written], declared: Range<usize>| {
             let mut declared = declared.map(|place| DeclarationId(place as u32));
             let mut places = Vec::new();
-            for element in of.elements_in(*range) {
+            for element in list {
                 let declared = declared.next().and_then(|id| this.module.declaration(id));
                 places.push(this.argument(of, element, declared)?);
             }

@@ -21,7 +21,7 @@ use crate::module::{
     Array, Declaration, DeclarationId, Function, FunctionId, FunctionKind, Initializer, Module,
     Role, ScopeId, StatementId, StatementKind, VariableLayout, variable_bytes,
 };
-use crate::syntax::load::{Keyword, Opcode, Operand, OperandKind, PtxInstruction, QualifierKind};
+use crate::syntax::load::{Keyword, Opcode, PtxInstruction, QualifierKind};
 use crate::syntax::{Span, StateSpace};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::AddressMap;
@@ -867,9 +867,8 @@ pub(super) fn shared_by(module: &Module<'_>, kernel: FunctionId) -> HashSet<Decl
                     }
                 }
             }
-            let is_list = |operand: &&Operand| matches!(operand.kind, OperandKind::List(_));
-            let callee = instruction.operands.iter().find(|operand| !is_list(operand));
-            let callee = callee.filter(|_| instruction.opcode == Opcode::Call && !calls.has_all);
+            let is_call = instruction.opcode == Opcode::Call && !calls.has_all;
+            let callee = instruction.call().callee.filter(|_| is_call);
             if callee.is_some_and(|of| module.find_at(instruction.scope, of.span).is_some()) {
                 // A call through a register may reach any function.
                 calls.has_all = true;

@@ -187,14 +187,8 @@ fn call(
     (unit, functions): (Unit, &Functions<'_>),
     findings: &mut Findings,
 ) {
-    let mut operands = call.operands.iter();
-    let mut target = operands.next();
-    if target.is_some_and(|first| matches!(first.kind, OperandKind::List(_))) {
-        target = operands.next();
-    }
-    let Some(name) = target.filter(|of| of.kind == OperandKind::Name).map(|of| of.span) else {
-        return;
-    };
+    let callee = call.call().callee.filter(|of| of.kind == OperandKind::Name);
+    let Some(name) = callee.map(|of| of.span) else { return };
     if module.find_at(call.scope, name).is_some() {
         return;
     }

@@ -189,4 +189,26 @@ impl<'m> PtxInstruction<'m> {
     pub fn elements_in(&self, range: ElementRange) -> &'m [Element] {
         self.arena.elements(range)
     }
+
+    /// The operands of a call.
+    pub(crate) fn call(&self) -> CallOperands<'m> {
+        let list = |operands: &'m [Operand]| match operands {
+            [Operand { kind: OperandKind::List(range), .. }, rest @ ..] => {
+                (self.elements_in(*range), rest)
+            }
+            _ => (&[][..], operands),
+        };
+        let (returns, rest) = list(self.operands);
+        let (callee, rest) = rest.split_first().unzip();
+        let (arguments, rest) = list(rest.unwrap_or_default());
+        CallOperands { returns, callee, arguments, has_prototype: !rest.is_empty() }
+    }
+}
+
+/// The operands of `call (returns), callee, (arguments), prototype;`.
+pub(crate) struct CallOperands<'m> {
+    pub(crate) returns: &'m [Element],
+    pub(crate) callee: Option<&'m Operand>,
+    pub(crate) arguments: &'m [Element],
+    pub(crate) has_prototype: bool,
 }
