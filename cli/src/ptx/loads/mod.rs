@@ -115,7 +115,9 @@ fn help(load: &PtxLoad<'_>, error: &RunErrorKind) -> Option<String> {
         RunErrorKind::NoParameter { parameter } => {
             format!("`--parameter {parameter}=0x1000` sets it")
         }
-        RunErrorKind::NoInitialValue { .. } => "`--image MANIFEST` may have its bytes".to_owned(),
+        RunErrorKind::NoInitialValue { .. } | RunErrorKind::Padding => {
+            "`--image MANIFEST` may have its bytes".to_owned()
+        }
         RunErrorKind::NoTensorMemory => {
             "`--tensor-memory FILE` or `--tensor-memory pattern:hash` fills it".to_owned()
         }
