@@ -132,12 +132,10 @@ fn operands(judged: &mut Judged<'_>, is_red: bool) {
     if let Some(address) = written.get(fixed - 1) {
         tensor_address(judged, address, is_red);
     }
-    if let Some(Operand { kind, span }) = written.get(fixed)
-        && !matches!(kind, OperandKind::Constant(value) if value.integer().is_some())
-    {
-        let message = format!("`{}` is not an integer constant", judged.text(*span));
+    if let Some(offset) = written.get(fixed).filter(|offset| offset.integer().is_none()) {
+        let message = format!("`{}` is not an integer constant", judged.text(offset.span));
         let help = "the offset of the second half must be a constant";
-        judged.add(Rule::TensorOffset, *span, message, help);
+        judged.add(Rule::TensorOffset, offset.span, message, help);
     }
 }
 

@@ -19,6 +19,14 @@ pub struct Operand {
     pub span: Span,
 }
 
+impl Operand {
+    /// The value of an integer constant.
+    pub(crate) fn integer(&self) -> Option<u64> {
+        let OperandKind::Constant(value) = self.kind else { return None };
+        value.integer()
+    }
+}
+
 /// The kind of an operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]

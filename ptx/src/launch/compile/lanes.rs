@@ -2,7 +2,7 @@
 
 use super::{Compiled, FunctionCompiler, NotExecuted, rows_of};
 use crate::launch::lane_rules::{Request, lane_operation, truth};
-use crate::syntax::load::{Keyword, OperandKind, PtxInstruction};
+use crate::syntax::load::{Keyword, Operand, OperandKind, PtxInstruction};
 use warpload_machine::NumberType as T;
 use warpload_machine::code::{NONE, Slot};
 use warpload_machine::lanes::integers::{Bitwise, bitwise, bitwise_by_table};
@@ -47,9 +47,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
         for place in 1..4 {
             sources.push(self.operand_source(of, place, T::B32)?);
         }
-        let table = of.operands.get(4).ok_or(NotExecuted)?;
-        let OperandKind::Constant(table) = table.kind else { return Err(NotExecuted) };
-        let table = table.integer().ok_or(NotExecuted)? as u32;
+        let table = of.operands.get(4).and_then(Operand::integer).ok_or(NotExecuted)? as u32;
         let join = match (request.has(Keyword::And), request.has(Keyword::Or)) {
             (true, _) => Bitwise::And,
             (_, true) => Bitwise::Or,

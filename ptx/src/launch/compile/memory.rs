@@ -282,7 +282,6 @@ impl<'m> FunctionCompiler<'_, 'm> {
         }
         if request.has(Keyword::WaitGroup) {
             let pending = of.operands.first().ok_or(NotExecuted)?;
-            let OperandKind::Constant(pending) = pending.kind else { return Err(NotExecuted) };
             let pending = pending.integer().ok_or(NotExecuted)?;
             let pending = u32::try_from(pending).unwrap_or(u32::MAX);
             return self.control(Action::Copies(CopyGroups::Wait(pending)));
@@ -311,7 +310,6 @@ impl<'m> FunctionCompiler<'_, 'm> {
         let [to, from, bytes, rest @ ..] = of.operands else { return Err(NotExecuted) };
         let (to, from) = (of.address_in(to), of.address_in(from));
         let (to, from) = (to.ok_or(NotExecuted)?, from.ok_or(NotExecuted)?);
-        let OperandKind::Constant(bytes) = bytes.kind else { return Err(NotExecuted) };
         let bytes =
             bytes.integer().filter(|bytes| matches!(bytes, 4 | 8 | 16)).ok_or(NotExecuted)?;
         // The size of the source or the predicate, and the cache policy: both are optional.
@@ -413,9 +411,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
             (Opcode::Alloca, [_, size, rest @ ..]) => {
                 let alignment = match rest {
                     [] => 8,
-                    [Operand { kind: OperandKind::Constant(value), .. }] => {
-                        value.integer().ok_or(NotExecuted)?
-                    }
+                    [alignment] => alignment.integer().ok_or(NotExecuted)?,
                     _ => return Err(NotExecuted),
                 };
                 if !alignment.is_power_of_two() || alignment > MAX_STACK_ALIGNMENT {

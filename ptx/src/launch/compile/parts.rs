@@ -17,7 +17,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
             return self.move_elements(of, to, from, scalar, count);
         }
         let is_bits = matches!(scalar, T::B16 | T::B32 | T::B64 | T::B128);
-        let (into, parts) = (self.parts_written(of, to)?, self.parts_read(of, from)?);
+        let (into, parts) = (self.parts_written(of, to)?, self.parts_read(of, from));
         match (into, parts) {
             // ptxas refuses parts on both sides, and parts of a number.
             (Some(_), Some(_)) => Err(NotExecuted),
@@ -46,7 +46,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
         count: usize,
     ) -> Compiled<()> {
         let into = self.parts_written(of, to)?.ok_or(NotExecuted)?;
-        let parts = self.parts_read(of, from)?.ok_or(NotExecuted)?;
+        let parts = self.parts_read(of, from).ok_or(NotExecuted)?;
         if into.len() != count || parts.len() != count {
             return Err(NotExecuted);
         }
@@ -66,48 +66,39 @@ impl<'m> FunctionCompiler<'_, 'm> {
         Ok(())
     }
 
-    /// The components of a vector register that an operand names as a whole.
-    fn components(&mut self, of: &PtxInstruction<'m>, operand: &Operand) -> Option<Vec<Element>> {
-        let Ok(vector @ Named::Vector(..)) = self.module.named(of.scope, operand.span) else {
-            return None;
-        };
-        Some(vector.registers().map(|register| self.register(register)).collect())
-    }
-
     /// The registers of a destination in parts; `None` if it is one register.
     fn parts_written(
         &mut self,
         of: &PtxInstruction<'m>,
         operand: &Operand,
     ) -> Compiled<Option<Vec<Option<Element>>>> {
-        if let OperandKind::Vector(range) = operand.kind {
-            let written = of.elements_in(range).iter();
-            return written.map(|part| self.element(of, part)).collect::<Compiled<_>>().map(Some);
-        }
-        let components = self.components(of, operand);
-        Ok(components.map(|all| all.into_iter().map(Some).collect()))
+        Ok(match (operand.kind, self.module.named(of.scope, operand.span)) {
+            (OperandKind::Vector(range), _) => {
+                let written = of.elements_in(range).iter();
+                Some(written.map(|part| self.element(of, part)).collect::<Compiled<_>>()?)
+            }
+            (_, Ok(vector @ Named::Vector(..))) => {
+                Some(vector.registers().map(|of| Some(self.register(of))).collect())
+            }
+            _ => None,
+        })
     }
 
     /// The parts of a source; `None` if it is one value.
-    fn parts_read(
-        &mut self,
-        of: &PtxInstruction<'m>,
-        operand: &Operand,
-    ) -> Compiled<Option<Vec<Part>>> {
-        if let OperandKind::Vector(range) = operand.kind {
-            let written = of.elements_in(range).iter().copied();
-            return Ok(Some(written.map(Part::Written).collect()));
-        }
+    fn parts_read(&mut self, of: &PtxInstruction<'m>, operand: &Operand) -> Option<Vec<Part>> {
         let text = self.module.text(operand.span);
-        let is_special = operand.kind == OperandKind::Name
-            && self.module.find_at(of.scope, operand.span).is_none()
-            && special_register(text).is_some_and(|special| special.is_vector);
-        if is_special {
-            let component = |axis| Part::Special(format!("{text}.{axis}"));
-            return Ok(Some(["x", "y", "z", "w"].map(component).into()));
-        }
-        let components = self.components(of, operand);
-        Ok(components.map(|all| all.into_iter().map(Part::Register).collect()))
+        Some(match (operand.kind, self.module.named(of.scope, operand.span)) {
+            (OperandKind::Vector(range), _) => {
+                of.elements_in(range).iter().copied().map(Part::Written).collect()
+            }
+            (_, Ok(vector @ Named::Vector(..))) => {
+                vector.registers().map(|of| Part::Register(self.register(of))).collect()
+            }
+            (OperandKind::Name, Err(_)) if special_register(text)?.is_vector => {
+                ["x", "y", "z", "w"].map(|axis| Part::Special(format!("{text}.{axis}"))).into()
+            }
+            _ => return None,
+        })
     }
 
     /// The row of a part, which must have the width of the type.
@@ -121,8 +112,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
         if let ElementKind::Constant(value) = written.kind {
             return self.immediate(value, scalar);
         }
-        let name = written.name().ok_or(NotExecuted)?;
-        if self.module.find_at(of.scope, name).is_none() {
+        if self.module.named(of.scope, written.span).is_err() {
             return self.special_named(self.module.text(written.span), scalar);
         }
         let element = self.element(of, written)?.ok_or(NotExecuted)?;
