@@ -64,8 +64,8 @@ impl<'m> Named<'m> {
 
 /// The name at the beginning of a text, and the rest, such as `.x`.
 pub(crate) fn split(written: &str) -> (&str, &str) {
-    let is_outside = |c: char| !(c.is_ascii_alphanumeric() || "_$%".contains(c));
-    written.split_at(written.find(is_outside).unwrap_or(written.len()))
+    let is_outside = |byte: u8| !(byte.is_ascii_alphanumeric() || b"_$%".contains(&byte));
+    written.split_at(written.bytes().position(is_outside).unwrap_or(written.len()))
 }
 
 impl Module<'_> {
