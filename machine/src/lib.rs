@@ -28,6 +28,7 @@ mod memory;
 pub mod named;
 mod number;
 mod observer;
+mod order;
 mod printf;
 mod races;
 mod registers;
@@ -58,5 +59,6 @@ pub use self::observer::{
     LaunchCounts, LaunchWatch, LoadAlone, LoadOutcome, LoadedLanes, MemoryAccess, MemoryObserver,
     SkipReason,
 };
+pub use self::races::{OtherAccess, Unordered};
 pub use self::registers::{Origin, Registers};
 pub use self::tensor_load::WarpTensorMemory;

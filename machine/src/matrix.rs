@@ -6,15 +6,15 @@
 use std::iter::repeat_n;
 use std::ops::{BitOr, Range};
 
-use crate::access::{AccessKind, Address, LaneBytes, changed, find_addresses, parts};
+use crate::access::{AccessKind, Address, LaneBytes, find_addresses, parts};
 use crate::code::{MemoryKind, MemoryOp, Op};
 use crate::engine::{Engine, Stop};
 use crate::fault::FaultKind;
 use crate::float::{self, Direction, FloatOp, Modes};
-use crate::memory::{Found, Missing, UNKNOWN, UNWRITTEN, joined};
+use crate::memory::{Missing, UNKNOWN, UNWRITTEN, joined};
 use crate::number::NumberType as T;
 pub use crate::races::FragmentKind;
-use crate::races::{Performer, SharedAccess, Strength};
+use crate::races::{self, Performer, Place};
 use crate::registers::{Lane, Origin, Registers, Slot};
 use crate::warp::{Path, Warp, lanes};
 use warpload::lane::LANES;
@@ -660,12 +660,6 @@ impl Multiply {
     }
 }
 
-/// Bytes that were moved: their place, and the ones that a store has changed.
-struct Moved {
-    found: Found,
-    write: Option<u32>,
-}
-
 /// Moves a matrix between memory and registers.
 struct Transfer<'a, 'e> {
     warp: &'a mut Warp,
@@ -680,14 +674,15 @@ impl Transfer<'_, '_> {
         self.access.kind == MemoryKind::Store
     }
 
-    /// Reads or writes bytes for a lane. Returns `None`, and reports a fault, if the bytes are not in memory.
+    /// Reads or writes bytes for a lane. Returns their place, if other threads can access them. Returns `None`, and reports
+    /// a fault, if the bytes are not in memory.
     fn transfer(
         &mut self,
         address: u64,
         bytes: &mut [u8],
         flags: &mut u8,
         lane: usize,
-    ) -> Option<Moved> {
+    ) -> Option<Option<Place>> {
         let is_store = self.is_store();
         let (mut memories, _) = parts(self.warp, self.path, self.engine);
         let size = bytes.len() as u32;
@@ -697,16 +692,17 @@ impl Transfer<'_, '_> {
         };
         let missing = match found {
             Ok(found) if is_store => {
+                let shared = memories.shared_place(found);
                 let (region, offset) = memories.at_mut(found);
                 let place = offset..offset + bytes.len();
-                let changed = changed(region.values.get(place.clone()).unwrap_or_default(), bytes);
                 if let Some(to) = region.values.get_mut(place.clone()) {
                     to.copy_from_slice(bytes);
                 }
                 region.mark(place, *flags);
-                return Some(Moved { found, write: Some(changed) });
+                return Some(shared);
             }
             Ok(found) => {
+                let shared = memories.shared_place(found);
                 let (region, offset) = memories.at(found);
                 let place = offset..offset + bytes.len();
                 bytes.copy_from_slice(
@@ -719,7 +715,7 @@ impl Transfer<'_, '_> {
                     let (op, warp) = (self.op, self.warp.number);
                     self.engine.fault(FaultKind::Uninitialized, op, warp, lane as u32, address);
                 }
-                return Some(Moved { found, write: None });
+                return Some(shared);
             }
             Err(missing) => missing,
         };
@@ -734,18 +730,23 @@ impl Transfer<'_, '_> {
         self.engine.fault(kind, self.op, self.warp.number, lane as u32, address);
     }
 
-    /// Checks a part of a transfer for races, if it is in shared memory.
-    fn check_race(&mut self, moved: &Moved, part: Range<usize>, performer: Performer) {
-        let Found::Shared(at) = moved.found else { return };
-        self.engine.check_race(SharedAccess {
-            place: at + part.start..at + part.end,
-            write: moved.write.map(|changed| changed >> part.start),
-            strength: Strength::Weak,
+    /// Checks a part of a transfer for races.
+    fn check_races(&mut self, place: Option<Place>, part: Range<usize>, performer: Performer) {
+        let Some(place) = place else { return };
+        let place = match place {
+            Place::Shared(start) => Place::Shared(start + part.start as u64),
+            Place::Global(start) => Place::Global(start + part.start as u64),
+        };
+        let access = races::Access {
+            bytes: part.len() as u32,
+            size: 1,
+            is_write: self.is_store(),
+            strong: None,
             warp: self.warp.number,
-            performer,
             site: self.op.site,
             is_copy: false,
-        });
+        };
+        self.engine.check_races(&access, [(performer, place, false)].into_iter());
     }
 
     /// The flags of bytes that an unknown value is stored to.
@@ -828,8 +829,7 @@ impl Transfer<'_, '_> {
                 let moved = self.transfer(address, &mut bytes[..size], &mut flags, first);
                 // One fault for the whole matrix. The elements of a load that are missing are zero.
                 let Some(moved) = moved else { break 'transfer };
-                let performer = Performer::Warp { first, kind: fragment.kind };
-                self.check_race(&moved, 0..size, performer);
+                self.check_races(moved, 0..size, Performer::Warp(exec, fragment.kind));
                 if !is_store {
                     let number = u64::from_le_bytes(bytes);
                     for part in 0..per_step {
@@ -893,14 +893,18 @@ impl Transfer<'_, '_> {
                 let Some(moved) = moved else { continue };
                 done |= 1 << lane;
                 seen[lane][..16].copy_from_slice(bytes);
-                if self.engine.block.races.is_none() {
+                if self.engine.races.is_none() {
                     continue;
                 }
                 // Each element belongs to the lane that holds it, and not to the one with the row's address.
-                for byte in 0..16 {
-                    if let Some(holder) = layout.holder(row, byte) {
-                        self.check_race(&moved, byte..byte + 1, Performer::Lane(holder));
+                let holders: [_; 16] = std::array::from_fn(|byte| layout.holder(row, byte));
+                let mut start = 0;
+                for run in holders.chunk_by(|one, next| one == next) {
+                    if let Some(holder) = run[0] {
+                        let part = start..start + run.len();
+                        self.check_races(moved, part, Performer::Lane(holder));
                     }
+                    start += run.len();
                 }
             }
             if flags & UNKNOWN != 0 {

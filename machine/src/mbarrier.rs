@@ -122,7 +122,8 @@ pub fn pending_count() -> Option<LaneOperation> {
 mod tests {
     use super::*;
 
-    const PLAIN: Arrive = Arrive { drops: false, completes_not: false, expects_tx: false };
+    const PLAIN: Arrive =
+        Arrive { drops: false, completes_not: false, expects_tx: false, is_of_copies: false };
 
     #[test]
     fn words_hold_every_state() {

@@ -160,7 +160,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
         let kind = if is_store { MemoryKind::Store } else { MemoryKind::Load };
         let elements = vec![None; count].into();
         let size = scalar.bytes();
-        Ok(MemoryOp { kind, space, base, offset, size, elements, scalar, is_ordered: false })
+        Ok(MemoryOp { kind, space, base, offset, size, elements, scalar, strong: None })
     }
 }
 

@@ -755,7 +755,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                 self.emit(Action::TensorLoad(Box::new(op)));
                 Ok(())
             }
-            Opcode::Fence | Opcode::Membar => self.control(Action::Fence),
+            Opcode::Fence | Opcode::Membar => self.control(Action::Fence(memory::scope(of))),
             Opcode::Nop
             | Opcode::Brkpt
             | Opcode::PmEvent
