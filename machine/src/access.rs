@@ -10,7 +10,7 @@ use crate::mbarrier::State;
 use crate::memory::{Found, Memories, Missing, UNKNOWN, UNWRITTEN, joined};
 use crate::number::NumberType as T;
 use crate::observer::{LoadAlone, LoadOutcome, LoadedLanes, SkipReason};
-use crate::races::{self, Performer, Place};
+use crate::races;
 use crate::registers::{Origin, Registers, Slot};
 use crate::warp::{Path, Warp, lanes};
 use warpload::lane::{LANES, LaneMask};
@@ -190,7 +190,7 @@ impl Access<'_, '_> {
 
     /// Stores without a lookup for each lane. Returns false if the general path is necessary: a lane faults, lanes access unknown bytes, or an observer or the race detector needs each lane's access.
     fn store_at_once(&mut self, engine: &mut Engine<'_>) -> bool {
-        if engine.observes_values() || engine.races.is_some() {
+        if engine.observes_values() {
             return false;
         }
         let (size, exec) = (self.access.size, self.exec);
@@ -250,7 +250,7 @@ impl Access<'_, '_> {
         let width = Width::from_bytes(bytes).unwrap_or(Width::Bytes1);
         debug_assert_eq!(width.bytes(), bytes, "the sizes of loads are powers of two");
         let misaligned = engine.options.misaligned;
-        let is_observed = engine.observes_values() || engine.races.is_some();
+        let is_observed = engine.observes_values();
         let executing = LaneMask::from_bits(self.exec);
         let addresses = match self.stride {
             Some(stride) => WarpAddresses::Stride { base: self.addresses[0], stride },
@@ -278,12 +278,10 @@ impl Access<'_, '_> {
         let is_zeroed = |fault: &&LaneFault| fault.kind().zeroes(misaligned);
         let zeroed = loaded.faults.iter().filter(is_zeroed);
         let mut done = zeroed.fold(self.exec, |done, fault| done & !(1 << fault.lane));
-        if misaligned == Misaligned::Fault {
-            memories.note_loads(*space, self.addresses, bytes, done);
-        } else {
-            let rounded = self.addresses.map(|address| address & !u64::from(bytes - 1));
-            memories.note_loads(*space, &rounded, bytes, done);
-        }
+        let rounded = (misaligned != Misaligned::Fault)
+            .then(|| self.addresses.map(|address| address & !u64::from(bytes - 1)));
+        let read = rounded.as_ref().unwrap_or(self.addresses);
+        memories.note_loads(*space, read, bytes, done);
         let looked = is_looked_at.then(|| self.look(width, done, engine));
         if let Some(Looked { first_unknown: Some((space, offset)), .. }) = looked
             && is_alone
@@ -309,6 +307,7 @@ impl Access<'_, '_> {
             self.finish_looked(looked, engine);
             done &= !looked.outside;
         }
+        self.check_races(done, (*space, read), (false, bytes), &|_, _| false, engine);
         let seen = looked.as_ref().map_or(&NO_VALUES, |looked| &looked.seen);
         self.observe(AccessKind::Load, done, seen, engine);
         if is_alone {
@@ -329,7 +328,6 @@ impl Access<'_, '_> {
     fn look(&mut self, width: Width, done: u32, engine: &mut Engine<'_>) -> Looked {
         let (space, size) = (self.access.space, self.access.size as usize);
         let is_observed = engine.observes_values();
-        let is_checked = engine.races.is_some();
         let (mut memories, _) = parts(self.warp, self.path, engine);
         let mut looked = Looked::default();
         for lane in lanes(self.exec) {
@@ -360,9 +358,6 @@ impl Access<'_, '_> {
                 continue;
             }
             looked.unwritten |= u32::from(flags & UNWRITTEN != 0) << lane;
-            if let (true, Some(place)) = (is_checked, memories.shared_place(found)) {
-                looked.touched.push((lane, place, false));
-            }
             if is_observed {
                 let values = region.values.get(offset..end).unwrap_or_default();
                 looked.seen[lane][..values.len()].copy_from_slice(values);
@@ -387,7 +382,6 @@ impl Access<'_, '_> {
         for lane in lanes(looked.outside) {
             self.fault(lane, FaultKind::OutOfBounds, engine);
         }
-        self.check_races(&looked.touched, false, self.access.bytes(), engine);
         self.check_written(looked.unwritten, engine);
     }
 
@@ -395,13 +389,12 @@ impl Access<'_, '_> {
         let bytes = self.access.bytes();
         engine.counts.stores += 1;
         if self.store_at_once(engine) {
+            self.check_stores(self.exec, engine);
             self.observe(AccessKind::Store, self.exec, &NO_VALUES, engine);
             return Ok(());
         }
         let mut seen = LaneBytes::default();
         let mut faults: Vec<(usize, Missing)> = Vec::new();
-        let mut touched: Vec<(usize, Place, bool)> = Vec::new();
-        let is_checked = engine.races.is_some();
         let size = self.access.size as usize;
         let mut done = 0;
         let marks = self.unknown_flags(engine);
@@ -425,13 +418,8 @@ impl Access<'_, '_> {
             }
             match memories.find_written(self.access.space, self.addresses[lane], bytes, lane) {
                 Ok(found) => {
-                    let place = memories.shared_place(found).filter(|_| is_checked);
                     let (region, offset) = memories.at_mut(found);
                     let end = offset + bytes as usize;
-                    if let Some(place) = place {
-                        let old = region.values.get(offset..end).unwrap_or_default();
-                        touched.push((lane, place, *old == values[..bytes as usize]));
-                    }
                     if let Some(place) = region.values.get_mut(offset..end) {
                         place.copy_from_slice(&values[..bytes as usize]);
                     }
@@ -448,7 +436,7 @@ impl Access<'_, '_> {
         for (lane, missing) in faults {
             self.missing(lane, missing, bytes, engine);
         }
-        self.check_races(&touched, true, bytes, engine);
+        self.check_stores(done, engine);
         self.observe(AccessKind::Store, done, &seen, engine);
         Ok(())
     }
@@ -469,7 +457,7 @@ impl Access<'_, '_> {
     /// Executes an atomic operation without a lookup for each lane. Returns `None` where
     /// [`Self::store_at_once`] returns false, and else whether memory has changed.
     fn atomic_at_once(&mut self, operation: Atomic, engine: &mut Engine<'_>) -> Option<bool> {
-        if engine.observes_values() || engine.races.is_some() {
+        if engine.observes_values() {
             return None;
         }
         let (size, exec, scalar) = (self.access.size, self.exec, self.access.scalar);
@@ -511,12 +499,12 @@ impl Access<'_, '_> {
         engine.counts.atomics += 1;
         if let Some(is_changed) = self.atomic_at_once(operation, engine) {
             self.count_atomic(is_changed, engine);
+            self.check_stores(self.exec, engine);
             self.observe(AccessKind::Atomic, self.exec, &NO_VALUES, engine);
             return Ok(());
         }
         let mut seen = LaneBytes::default();
         let (scalar, rows) = (self.access.scalar, self.access.scalar.bits().div_ceil(32));
-        let mut touched: Vec<(usize, Place, bool)> = Vec::new();
         let (mut unwritten, mut done, mut is_changed) = (0, 0, false);
         // An exchange whose result is not wanted is a store.
         let reads =
@@ -542,7 +530,6 @@ impl Access<'_, '_> {
             let lost = lost.map_or(0, |origin| engine.origins.flags(origin));
             let (mut memories, registers) = parts(self.warp, self.path, engine);
             let flushes = flushes(operation, scalar, found);
-            touched.extend(memories.shared_place(found).map(|place| (lane, place, false)));
             let (region, offset) = memories.at_mut(found);
             let flags = region.flags(offset..offset + bytes as usize);
             unwritten |= u32::from(reads && flags & UNWRITTEN != 0) << lane;
@@ -572,7 +559,7 @@ impl Access<'_, '_> {
             done |= 1 << lane;
         }
         self.count_atomic(is_changed, engine);
-        self.check_races(&touched, true, bytes, engine);
+        self.check_stores(done, engine);
         self.check_written(unwritten, engine);
         self.observe(AccessKind::Atomic, done, &seen, engine);
         Ok(())
@@ -615,8 +602,7 @@ impl Access<'_, '_> {
         let (mut done, mut lost) = (0, 0);
         // The lanes that read their source, and what they read.
         let mut sources = 0;
-        let mut copied: Vec<(usize, Place, u32)> = Vec::new();
-        let mut touched: Vec<(usize, Place, bool)> = Vec::new();
+        let mut sizes = [0; LANES];
         for lane in lanes(self.exec) {
             let (mut memories, registers) = parts(self.warp, self.path, engine);
             let read = match part {
@@ -638,8 +624,7 @@ impl Access<'_, '_> {
                 let is_aligned = from[lane].is_multiple_of(bytes.into());
                 let found = match memories.find(space, from[lane], 1, lane) {
                     Ok(found) if is_aligned => {
-                        let from = memories.shared_place(found);
-                        copied.extend(from.map(|from| (lane, from, read)));
+                        sizes[lane] = read;
                         let (region, offset) = memories.at(found);
                         let place = offset..offset + read as usize;
                         region
@@ -668,12 +653,8 @@ impl Access<'_, '_> {
             if fault.is_none() {
                 match memories.find_written(self.access.space, self.addresses[lane], bytes, lane) {
                     Ok(found) => {
-                        let shared = memories.shared_place(found);
                         let (region, offset) = memories.at_mut(found);
                         let place = offset..offset + bytes as usize;
-                        let old = region.values.get(place.clone()).unwrap_or_default();
-                        let is_equal = *old == values[..bytes as usize];
-                        touched.extend(shared.map(|to| (lane, to, is_equal)));
                         if let Some(to) = region.values.get_mut(place.clone()) {
                             to.copy_from_slice(&values[..bytes as usize]);
                         }
@@ -694,10 +675,13 @@ impl Access<'_, '_> {
                 engine.fault(kind, self.op, self.warp.number, lane as u32, address);
             }
         }
-        for (lane, from, read) in copied {
-            self.check_races(&[(lane, from, false)], false, read, engine);
+        let are_equal = |one, other| (from[one], sizes[one]) == (from[other], sizes[other]);
+        for lane in lanes(sources) {
+            let read = (false, sizes[lane]);
+            self.check_races(1 << lane, (AddressSpace::Global, from), read, &are_equal, engine);
         }
-        self.check_races(&touched, true, bytes, engine);
+        let to = (self.access.space, self.addresses);
+        self.check_races(done, to, (true, bytes), &are_equal, engine);
         let source = (AccessKind::Copy, AddressSpace::Global, bytes);
         engine.observe(self.op, self.warp.number, source, (sources, lost), from, &seen);
         let target = (AccessKind::Copy, self.access.space, bytes);
@@ -741,8 +725,9 @@ impl Access<'_, '_> {
                     if is_unwritten && operation != Mbarrier::Init {
                         self.check_written(1 << lane, engine);
                     }
-                    let place = Place::Shared(offset as u64);
-                    self.check_races(&[(lane, place, false)], writes(operation), 8, engine);
+                    let place = (self.access.space, self.addresses);
+                    let access = (writes(operation), 8);
+                    self.check_races(1 << lane, place, access, &|_, _| false, engine);
                     let (memories, registers) = &mut parts(self.warp, self.path, engine);
                     let region = memories.at_mut(Found::Shared(offset)).0;
                     match outcome {
@@ -843,12 +828,26 @@ impl Access<'_, '_> {
         Ok(())
     }
 
-    /// Checks accesses of lanes for races: their places, and whether a store leaves the bytes as they are.
+    /// Checks the lanes that have stored, or changed memory atomically, for races.
+    fn check_stores(&self, done: u32, engine: &mut Engine<'_>) {
+        let registers = &self.warp.frames[self.path.frame].registers;
+        let are_equal = |one: usize, other: usize| {
+            self.access.elements.iter().flatten().all(|element| {
+                let of = |lane| registers.lane(element.slot, element.rows, lane);
+                (of(one) ^ of(other)) << (128 - 8 * self.access.size) == 0
+            })
+        };
+        let place = (self.access.space, self.addresses);
+        self.check_races(done, place, (true, self.access.bytes()), &are_equal, engine);
+    }
+
+    /// Checks accesses of lanes for races, which write or not. `are_equal` is whether two lanes store the same.
     fn check_races(
         &self,
-        touched: &[(usize, Place, bool)],
-        is_write: bool,
-        bytes: u32,
+        done: u32,
+        (space, addresses): (AddressSpace, &[u64; LANES]),
+        (is_write, bytes): (bool, u32),
+        are_equal: &dyn Fn(usize, usize) -> bool,
         engine: &mut Engine<'_>,
     ) {
         if engine.races.is_none() {
@@ -869,16 +868,13 @@ impl Access<'_, '_> {
             site: self.op.site,
             is_copy: matches!(self.access.kind, MemoryKind::Copy { .. }),
         };
-        let each = touched.iter();
-        engine.check_races(
-            &access,
-            each.map(|(lane, place, is_equal)| (Performer::Lane(*lane), *place, *is_equal)),
-        );
+        engine.check_lanes(&access, done, (space, addresses), are_equal);
         if let Some(scope) = strong.filter(|_| is_ordered) {
             let is_atomic = matches!(self.access.kind, MemoryKind::Atomic(_));
-            for (lane, place, _) in touched {
-                let by = (self.warp.number, *lane);
-                engine.order_strong(by, *place, scope, [is_atomic || !is_write, is_write]);
+            for lane in lanes(done) {
+                let by = (self.warp.number, lane);
+                let place = (space, addresses[lane]);
+                engine.order_strong(by, place, scope, [is_atomic || !is_write, is_write]);
             }
         }
     }
@@ -946,8 +942,6 @@ struct Looked {
     unknown: [u32; MAX_ELEMENTS],
     flags: u8,
     first_unknown: Option<(Space, u64)>,
-    /// The lanes that read memory which they share with others, and the place of each.
-    touched: Vec<(usize, Place, bool)>,
     /// The bytes, if an observer needs them.
     seen: LaneBytes,
 }

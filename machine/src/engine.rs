@@ -17,7 +17,7 @@ use crate::memory::{
 };
 use crate::observer::{LaunchCounts, LaunchWatch, LoadAlone, MemoryAccess, MemoryObserver};
 use crate::order::{BlockOrder, Clock, Scope};
-use crate::races::{Access, History, Performer, Place, Race, Races};
+use crate::races::{Access, FragmentKind, History, Place, Race, Races};
 use crate::registers::{Origin, Origins, Registers};
 use crate::warp::{Event, MAX_STACK, Path, Warp, lanes};
 use warpload::lane::{LANES, LaneMask};
@@ -684,11 +684,13 @@ impl<'e> Engine<'e> {
         is_whole
     }
 
-    /// Checks an access of a warp for races, and reports them.
-    pub(crate) fn check_races(
+    /// Checks the accesses of lanes for races. `are_equal` is whether two lanes store the same.
+    pub(crate) fn check_lanes(
         &mut self,
         access: &Access,
-        touched: impl Iterator<Item = (Performer, Place, bool)>,
+        exec: u32,
+        (space, addresses): (AddressSpace, &[u64; LANES]),
+        are_equal: &dyn Fn(usize, usize) -> bool,
     ) {
         let Some(races) = &mut self.races else { return };
         let Block { order, history, .. } = &mut self.block;
@@ -696,9 +698,29 @@ impl<'e> Engine<'e> {
         if access.is_write {
             races.moments.tick();
         }
-        for touch in touched {
-            races.access(access, touch, order, history);
+        let map = self.memory.map();
+        let place = |lane: usize| Place::of(space, addresses[lane], map);
+        races.access(access, exec, place, are_equal, order, history);
+        self.report_races(access);
+    }
+
+    /// Checks an access that lanes make together for races.
+    pub(crate) fn check_together(
+        &mut self,
+        access: &Access,
+        lanes: (u32, FragmentKind),
+        (space, address): (AddressSpace, u64),
+    ) {
+        let Some(races) = &mut self.races else { return };
+        let Block { order, history, .. } = &mut self.block;
+        if let Some(place) = Place::of(space, address, self.memory.map()) {
+            races.access_together(access, lanes, place, order, history);
         }
+        self.report_races(access);
+    }
+
+    fn report_races(&mut self, access: &Access) {
+        let Some(races) = &mut self.races else { return };
         for race in races.take_found() {
             let Race { other, access: how, reason, thread, block, lane, place } = race;
             let site = access.site;
@@ -722,11 +744,12 @@ impl<'e> Engine<'e> {
     pub(crate) fn order_strong(
         &mut self,
         (warp, lane): (u32, usize),
-        place: Place,
+        (space, address): (AddressSpace, u64),
         scope: Scope,
         [reads, writes]: [bool; 2],
     ) {
         let (Some(races), order) = (&mut self.races, &mut self.block.order) else { return };
+        let Some(place) = Place::of(space, address, self.memory.map()) else { return };
         let mut own = take(&mut order.releases);
         let (address, releases) = match place {
             Place::Shared(offset) => (offset, &mut own),

@@ -4,7 +4,7 @@
 //! undocumented, so its results can differ in the last bits. [PTX ISA, "Warp Level Matrix Instructions"]
 
 use std::iter::repeat_n;
-use std::ops::{BitOr, Range};
+use std::ops::BitOr;
 
 use crate::access::{AccessKind, Address, LaneBytes, find_addresses, parts};
 use crate::code::{MemoryKind, MemoryOp, Op};
@@ -13,8 +13,8 @@ use crate::fault::FaultKind;
 use crate::float::{self, Direction, FloatOp, Modes};
 use crate::memory::{Missing, UNKNOWN, UNWRITTEN, joined};
 use crate::number::NumberType as T;
+use crate::races;
 pub use crate::races::FragmentKind;
-use crate::races::{self, Performer, Place};
 use crate::registers::{Lane, Origin, Registers, Slot};
 use crate::warp::{Path, Warp, lanes};
 use warpload::lane::LANES;
@@ -674,15 +674,14 @@ impl Transfer<'_, '_> {
         self.access.kind == MemoryKind::Store
     }
 
-    /// Reads or writes bytes for a lane. Returns their place, if other threads can access them. Returns `None`, and reports
-    /// a fault, if the bytes are not in memory.
+    /// Reads or writes bytes for a lane. Returns `None`, and reports a fault, if the bytes are not in memory.
     fn transfer(
         &mut self,
         address: u64,
         bytes: &mut [u8],
         flags: &mut u8,
         lane: usize,
-    ) -> Option<Option<Place>> {
+    ) -> Option<()> {
         let is_store = self.is_store();
         let (mut memories, _) = parts(self.warp, self.path, self.engine);
         let size = bytes.len() as u32;
@@ -692,17 +691,15 @@ impl Transfer<'_, '_> {
         };
         let missing = match found {
             Ok(found) if is_store => {
-                let shared = memories.shared_place(found);
                 let (region, offset) = memories.at_mut(found);
                 let place = offset..offset + bytes.len();
                 if let Some(to) = region.values.get_mut(place.clone()) {
                     to.copy_from_slice(bytes);
                 }
                 region.mark(place, *flags);
-                return Some(shared);
+                return Some(());
             }
             Ok(found) => {
-                let shared = memories.shared_place(found);
                 let (region, offset) = memories.at(found);
                 let place = offset..offset + bytes.len();
                 bytes.copy_from_slice(
@@ -715,7 +712,7 @@ impl Transfer<'_, '_> {
                     let (op, warp) = (self.op, self.warp.number);
                     self.engine.fault(FaultKind::Uninitialized, op, warp, lane as u32, address);
                 }
-                return Some(shared);
+                return Some(());
             }
             Err(missing) => missing,
         };
@@ -730,23 +727,17 @@ impl Transfer<'_, '_> {
         self.engine.fault(kind, self.op, self.warp.number, lane as u32, address);
     }
 
-    /// Checks a part of a transfer for races.
-    fn check_races(&mut self, place: Option<Place>, part: Range<usize>, performer: Performer) {
-        let Some(place) = place else { return };
-        let place = match place {
-            Place::Shared(start) => Place::Shared(start + part.start as u64),
-            Place::Global(start) => Place::Global(start + part.start as u64),
-        };
-        let access = races::Access {
-            bytes: part.len() as u32,
+    /// A part of the transfer, for the race detector.
+    fn checked(&self, bytes: usize) -> races::Access {
+        races::Access {
+            bytes: bytes as u32,
             size: 1,
             is_write: self.is_store(),
             strong: None,
             warp: self.warp.number,
             site: self.op.site,
             is_copy: false,
-        };
-        self.engine.check_races(&access, [(performer, place, false)].into_iter());
+        }
     }
 
     /// The flags of bytes that an unknown value is stored to.
@@ -828,8 +819,12 @@ impl Transfer<'_, '_> {
                 let mut bytes = number.to_le_bytes();
                 let moved = self.transfer(address, &mut bytes[..size], &mut flags, first);
                 // One fault for the whole matrix. The elements of a load that are missing are zero.
-                let Some(moved) = moved else { break 'transfer };
-                self.check_races(moved, 0..size, Performer::Warp(exec, fragment.kind));
+                if moved.is_none() {
+                    break 'transfer;
+                }
+                let access = self.checked(size);
+                let place = (self.access.space, address);
+                self.engine.check_together(&access, (exec, fragment.kind), place);
                 if !is_store {
                     let number = u64::from_le_bytes(bytes);
                     for part in 0..per_step {
@@ -890,7 +885,9 @@ impl Transfer<'_, '_> {
             for (row, bytes) in rows.iter_mut().take(count).enumerate() {
                 let lane = count * matrix + row;
                 let moved = self.transfer(addresses[lane], bytes, &mut flags, lane);
-                let Some(moved) = moved else { continue };
+                if moved.is_none() {
+                    continue;
+                }
                 done |= 1 << lane;
                 seen[lane][..16].copy_from_slice(bytes);
                 if self.engine.races.is_none() {
@@ -901,10 +898,12 @@ impl Transfer<'_, '_> {
                 let mut start = 0;
                 for run in holders.chunk_by(|one, next| one == next) {
                     if let Some(holder) = run[0] {
-                        let part = start..start + run.len();
-                        self.check_races(moved, part, Performer::Lane(holder));
+                        let access = self.checked(run.len());
+                        let place = [addresses[lane].wrapping_add(start); LANES];
+                        let place = (self.access.space, &place);
+                        self.engine.check_lanes(&access, 1 << holder, place, &|_, _| false);
                     }
-                    start += run.len();
+                    start += run.len() as u64;
                 }
             }
             if flags & UNKNOWN != 0 {

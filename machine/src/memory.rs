@@ -13,7 +13,6 @@ use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;
 
 use crate::forks::Notes;
-use crate::races::Place;
 use crate::warp::lanes;
 use warpload::lane::LANES;
 use warpload::memory::{
@@ -1354,17 +1353,6 @@ impl Memories<'_> {
             Found::Local(_) => {}
         }
         if self.is_writable(found) { Ok(found) } else { Err(Missing::ReadOnly) }
-    }
-
-    /// The place of bytes that other threads can access, too; `None` for local memory, and for memory that no kernel writes.
-    pub(crate) fn shared_place(&self, found: Found) -> Option<Place> {
-        match found {
-            Found::Shared(offset) => Some(Place::Shared(offset as u64)),
-            Found::Global(at, offset) if self.is_writable(found) => {
-                Some(Place::Global(self.global.allocations[at].base + offset as u64))
-            }
-            Found::Global(..) | Found::Local(_) => None,
-        }
     }
 
     #[inline(always)]

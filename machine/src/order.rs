@@ -203,6 +203,12 @@ impl BlockOrder {
         self.releases.0.clear();
     }
 
+    /// Whether an access at a moment is before the last barrier of the block.
+    #[inline(always)]
+    pub(crate) fn is_before_barrier(&self, block: u32, moment: u32) -> bool {
+        block == self.number && moment < self.barrier
+    }
+
     /// The first of the lanes whose access at a moment is not known to a thread.
     pub(crate) fn unknown(
         &self,
@@ -212,7 +218,7 @@ impl BlockOrder {
         moment: u32,
     ) -> Option<u32> {
         let is_here = by.block == self.number;
-        if is_here && !by.is_copy && moment < self.barrier {
+        if !by.is_copy && self.is_before_barrier(by.block, moment) {
             return None;
         }
         let thread = self.threads.get(warp as usize * LANES + lane)?;

@@ -17,6 +17,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use crate::code::Site;
 use crate::order::{BlockOrder, Moments, Performers, Releases, Scope};
 use crate::warp::lanes;
+use warpload::memory::{AddressMap, AddressSpace, Window};
 
 /// The bytes with a common allocation of their history.
 const PAGE: u64 = 256;
@@ -26,11 +27,11 @@ const WORD: u64 = 4;
 
 /// The part of a warp that makes an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Performer {
+enum Performer {
     Lane(usize),
     /// The lanes of a mask together. No documentation says which lane accesses which element of a `wmma` fragment,
     /// except that fragments of the same kind are distributed alike.
-    Warp(u32, FragmentKind),
+    Warp(u32),
 }
 
 /// The kinds of `wmma` fragments with a distribution of their own.
@@ -51,6 +52,27 @@ pub(crate) enum Place {
     Shared(u64),
     /// An address.
     Global(u64),
+}
+
+impl Place {
+    /// The place of an address; `None` for local memory, and for memory that no kernel writes.
+    #[inline(always)]
+    pub(crate) fn of(space: AddressSpace, address: u64, map: &AddressMap) -> Option<Self> {
+        let inside = |window: Window| {
+            let offset = address.wrapping_sub(window.base);
+            Some(offset).filter(|offset| *offset < window.size)
+        };
+        match space {
+            AddressSpace::Shared => Some(Self::Shared(address)),
+            AddressSpace::Global => Some(Self::Global(address)),
+            AddressSpace::Generic => match (inside(map.shared()), inside(map.local())) {
+                (Some(offset), _) => Some(Self::Shared(offset)),
+                (None, Some(_)) => None,
+                (None, None) => Some(Self::Global(address)),
+            },
+            AddressSpace::Local | AddressSpace::Constant { .. } => None,
+        }
+    }
 }
 
 /// An access of a warp, the same for all its lanes.
@@ -237,36 +259,96 @@ impl Races {
         std::mem::take(&mut self.found)
     }
 
-    /// Records an access to a place. `is_equal` is whether a write leaves the bytes as they are.
+    /// Records the accesses of lanes to their places. `are_equal` is whether two lanes store the same.
     pub(crate) fn access(
         &mut self,
         access: &Access,
-        (performer, place, is_equal): (Performer, Place, bool),
+        exec: u32,
+        place: impl Fn(usize) -> Option<Place>,
+        are_equal: &dyn Fn(usize, usize) -> bool,
         order: &BlockOrder,
         shared: &mut History,
     ) {
-        let (history, start, is_shared) = match place {
+        let this = Record::new(access, (0, 0), order.number, self.moments.now());
+        let mut judge =
+            Judge { this, performer: Performer::Lane(0), are_equal, order, from: self.judged_from };
+        let mut left = exec;
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let Some(at) = place(lane) else { continue };
+            let mut same: u32 = 1 << lane;
+            // Lanes that read the same are one access, unless it has to be judged.
+            while !access.is_write
+                && left != 0
+                && left.trailing_zeros() as usize == lane + same.count_ones() as usize
+                && place(left.trailing_zeros() as usize) == Some(at)
+            {
+                same |= left & left.wrapping_neg();
+                left &= left - 1;
+            }
+            judge.this.lanes = same;
+            self.judge(access, at, &mut judge, shared);
+        }
+    }
+
+    /// Records an access that lanes make together.
+    pub(crate) fn access_together(
+        &mut self,
+        access: &Access,
+        (mask, kind): (u32, FragmentKind),
+        place: Place,
+        order: &BlockOrder,
+        shared: &mut History,
+    ) {
+        let this = Record::new(access, (mask, kind as u8), order.number, self.moments.now());
+        let performer = Performer::Warp(mask);
+        let are_equal = &|_, _| false;
+        let mut judge = Judge { this, performer, are_equal, order, from: self.judged_from };
+        self.judge(access, place, &mut judge, shared);
+    }
+
+    fn judge(
+        &mut self,
+        access: &Access,
+        place: Place,
+        judge: &mut Judge<'_>,
+        shared: &mut History,
+    ) {
+        let (history, mut at, is_shared) = match place {
             Place::Shared(start) => (shared, start, true),
             Place::Global(start) => (&mut self.global, start, false),
         };
-        let this = Record::new(access, performer, order.number, self.moments.now());
-        let judge = Judge { this, performer, is_equal, order, from: self.judged_from };
-        let (mut at, end) = (start, start.saturating_add(access.bytes.into()));
+        let end = at.saturating_add(access.bytes.into());
+        let mask = judge.this.lanes;
         while at < end {
             let number = at / PAGE;
             let part = (end - at).min((number + 1) * PAGE - at);
             for cell in history.page(number).cells(at % PAGE, part) {
                 if is_shared {
-                    cell.forget_others(order.number);
+                    cell.forget_others(judge.order.number);
                 }
-                judge.add(cell, access.is_write, |other, access, lane, thread| {
+                if judge.add_at_once(cell, access.is_write) {
+                    continue;
+                }
+                let mut report = |judge: &Judge<'_>, other: &Record, access, lane, thread| {
                     let this = (other.site, lane);
                     if self.found.iter().all(|race| (race.other.0, race.lane) != this) {
                         let (block, reason) = (other.block, judge.reason(other));
                         let other = Site(other.site);
                         self.found.push(Race { other, access, reason, thread, block, lane, place });
                     }
-                });
+                };
+                if matches!(judge.performer, Performer::Warp(_)) {
+                    judge.add(cell, access.is_write, &mut report);
+                    continue;
+                }
+                for lane in lanes(mask) {
+                    judge.performer = Performer::Lane(lane);
+                    judge.this.lanes = 1 << lane;
+                    judge.add(cell, access.is_write, &mut report);
+                }
+                judge.this.lanes = mask;
             }
             at += part;
         }
@@ -274,11 +356,7 @@ impl Races {
 }
 
 impl Record {
-    fn new(access: &Access, performer: Performer, block: u32, moment: u32) -> Self {
-        let (lanes, fragment) = match performer {
-            Performer::Lane(lane) => (1 << lane, 0),
-            Performer::Warp(mask, kind) => (mask, kind as u8),
-        };
+    fn new(access: &Access, (lanes, fragment): (u32, u8), block: u32, moment: u32) -> Self {
         let strength = match access.strong {
             None => 0,
             Some(Scope::Block) => 1,
@@ -359,18 +437,54 @@ enum Relation {
 struct Judge<'o> {
     this: Record,
     performer: Performer,
-    is_equal: bool,
+    are_equal: &'o dyn Fn(usize, usize) -> bool,
     order: &'o BlockOrder,
     from: u32,
 }
 
 impl Judge<'_> {
+    /// Adds a weak access to a cell whose other accesses are before the last barrier of the block, or by the same lane.
+    /// Returns false if they have to be judged one by one.
+    #[inline(always)]
+    fn add_at_once(&self, cell: &mut Cell, is_write: bool) -> bool {
+        let this = &self.this;
+        let is_before = |other: &Record| {
+            other.lanes == 0
+                || self.order.is_before_barrier(other.block, other.moment) && !other.is_copy()
+                || other.lanes == { this.lanes }
+                    && this.lanes.is_power_of_two()
+                    && other.is_of_warp(this)
+                    && !other.is_copy()
+        };
+        let [first, last] = &cell.reads;
+        let (is_new, is_alike) = (is_before(first), first.is_alike(this));
+        if this.kind >> 6 != 0
+            || this.strength() != 0
+            || this.is_copy()
+            || !cell.writes.iter().all(is_before)
+            || is_write && !(is_new && is_before(last))
+            || !is_write && !is_new && !is_alike
+        {
+            return false;
+        }
+        match is_write {
+            true => {
+                *cell = Cell {
+                    writes: [*this, Record::default(), Record::default()],
+                    ..Cell::default()
+                }
+            }
+            false => cell.reads[0].add(this),
+        }
+        true
+    }
+
     /// Adds the access to a cell, and reports the accesses that it races with.
     fn add(
         &self,
         cell: &mut Cell,
         is_write: bool,
-        mut report: impl FnMut(&Record, OtherAccess, usize, u32),
+        report: &mut impl FnMut(&Self, &Record, OtherAccess, usize, u32),
     ) {
         let Cell { writes, reads } = cell;
         let both =
@@ -385,7 +499,7 @@ impl Judge<'_> {
                         (true, false) => OtherAccess::Write,
                         (false, false) => OtherAccess::Read,
                     };
-                    report(other, access, lane, thread);
+                    report(self, other, access, lane, thread);
                 }
                 Relation::Races(..) => continue,
                 // It may race with an access that does not race with this one.
@@ -420,11 +534,12 @@ impl Judge<'_> {
         };
         let found = match self.performer {
             Performer::Lane(lane) => unknown(lane),
-            Performer::Warp(mask, _) => lanes(mask).find_map(unknown),
+            Performer::Warp(mask) => lanes(mask).find_map(unknown),
         };
         let Some((lane, by)) = found else { return Relation::Ordered };
-        let is_one = is_write && this.is_alike(other);
-        match this.are_strong(other) || is_one && self.is_equal {
+        // Lanes of one instruction.
+        let are_equal = || lanes(other.lanes).all(|by| (self.are_equal)(lane, by));
+        match this.are_strong(other) || is_write && this.is_alike(other) && are_equal() {
             true => Relation::Allowed,
             false => Relation::Races(lane, u32::from(other.warp) * 32 + by),
         }
@@ -685,9 +800,9 @@ mod tests {
                 site: Site(exact.made.len() as u32),
                 is_copy,
             };
-            let performer = Performer::Lane(thread % WIDTH);
-            let at = Place::Global(4 * place as u64);
-            races.access(&access, (performer, at, false), &orders[block], shared);
+            let at = |_| Some(Place::Global(4 * place as u64));
+            let exec = 1 << (thread % WIDTH);
+            races.access(&access, exec, at, &|_, _| false, &orders[block], shared);
             let found = races.take_found();
             for race in &found {
                 let other = exact.made[race.other.0 as usize];
