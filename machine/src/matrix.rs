@@ -12,10 +12,10 @@ use crate::engine::{Engine, Stop};
 use crate::fault::FaultKind;
 use crate::float::{self, Direction, FloatOp, Modes};
 use crate::memory::{Found, Missing, UNKNOWN, UNWRITTEN, joined};
-use crate::number::NumberType as T;
 pub use crate::races::FragmentKind;
 use crate::races::{Performer, SharedAccess, Strength};
 use crate::registers::{Lane, Origin, Registers, Slot};
+use crate::scalar::ScalarType as T;
 use crate::warp::{Path, Warp, lanes};
 use warpload::lane::LANES;
 

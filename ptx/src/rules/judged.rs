@@ -7,7 +7,7 @@ use super::violation::{Rule, Unit, Violation};
 use crate::module::{Declaration, DeclarationId, Function, Module, ScopeId, Symbol};
 use crate::syntax::load::{ElementKind, Operand, OperandKind, PtxLoad, QualifierKind};
 use crate::syntax::special::{SpecialRegister, special_register};
-use crate::syntax::{ScalarType, Span, StateSpace, SyntaxError, Target, TypeClass, Version};
+use crate::syntax::{ScalarType, Span, StateSpace, SyntaxError, Target, Version};
 
 /// The help for an offset that is not an integer constant.
 pub(super) const OFFSETS: &str = "addresses and offsets are integer constants";
@@ -208,7 +208,7 @@ impl<'j> Judged<'j> {
 
     /// Whether the load has one of the 256-bit forms: `.v8` of 32 bits or `.v4` of 64.
     pub(super) fn is_wide(&self) -> bool {
-        let bits = self.load.scalar().and_then(ScalarType::bits);
+        let bits = self.load.scalar().and_then(ScalarType::register_bits);
         matches!((self.load.elements(), bits), (8, Some(32)) | (4, Some(64)))
     }
 
@@ -236,9 +236,4 @@ pub(super) fn names<'m>(
     };
     let names = elements.iter().filter(|element| element.kind == ElementKind::Name);
     name.into_iter().chain(names.map(|element| element.span))
-}
-
-/// Whether a register holds integers or bits.
-pub(super) fn is_integer(scalar: ScalarType) -> bool {
-    matches!(scalar.class(), TypeClass::Bits | TypeClass::Unsigned | TypeClass::Signed)
 }

@@ -179,7 +179,7 @@ fn register(judged: &mut Judged<'_>, element: &Element) -> Option<ScalarType> {
         judged.no(Rule::DestinationRegister, element.span, "register", help);
         return None;
     };
-    if declared.scalar.bits() != Some(32) {
+    if declared.scalar.register_bits() != Some(32) {
         let message = format!("`{}` is of type `.{}`", judged.text(element.span), declared.scalar);
         let help = "Tensor Memory is loaded into registers of 32 bits";
         judged.add(Rule::DestinationWidth, element.span, message, help);

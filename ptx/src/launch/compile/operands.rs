@@ -8,13 +8,13 @@ use crate::syntax::load::{
     PtxInstruction,
 };
 use crate::syntax::special::special_register;
-use crate::syntax::{Constant, ScalarType, Span, StateSpace};
+use crate::syntax::{Constant, Span, StateSpace};
 use warpload_machine::code::{Action, Element, RESERVED_SHARED, Slot, Special};
 use warpload_machine::lanes::LaneOperation;
 use warpload_machine::lanes::conversions::{convert, extend};
 use warpload_machine::lanes::integers::{Bitwise, Product, bitwise, multiply_add};
 use warpload_machine::lanes::moves::{copy, extract_bits};
-use warpload_machine::{Modes, NumberType as T};
+use warpload_machine::{Modes, ScalarType as T};
 
 impl<'m> FunctionCompiler<'_, 'm> {
     /// The row of a source operand. May emit operations to compute it.
@@ -132,19 +132,16 @@ impl<'m> FunctionCompiler<'_, 'm> {
         // As ptxas does, takes floats only for floats and plain bits, and integers for all but floats.
         let scalar_type = match scalar {
             T::F32 | T::F64 if value.integer().is_some() => return Err(NotExecuted),
-            T::F32 => ScalarType::F32,
-            T::F64 => ScalarType::F64,
-            T::B32 => ScalarType::B32,
-            T::B64 => ScalarType::B64,
+            T::F32 | T::F64 | T::B32 | T::B64 => scalar,
             T::Pred => {
                 let lanes = if value.integer().ok_or(NotExecuted)? != 0 { u32::MAX } else { 0 };
                 return Ok(self.constant(lanes.into(), 1));
             }
             _ => match scalar.bits() {
-                64 => ScalarType::U64,
-                32 => ScalarType::U32,
-                16 => ScalarType::B16,
-                8 => ScalarType::B8,
+                64 => T::U64,
+                32 => T::U32,
+                16 => T::B16,
+                8 => T::B8,
                 _ => return Err(NotExecuted),
             },
         };
@@ -493,7 +490,7 @@ fn special(text: &str) -> Option<SpecialValue> {
         "%reserved_smem_offset_begin" | "%reserved_smem_offset_0" => return constant(0, 32),
         "%reserved_smem_offset_cap" => return constant(RESERVED_SHARED, 32),
         name if name.starts_with("%cluster") || name.starts_with("%ncluster") => return None,
-        _ => return Some(SpecialValue::Unknown(known.scalar.bits()?)),
+        _ => return Some(SpecialValue::Unknown(known.scalar.bits())),
     }))
 }
 
