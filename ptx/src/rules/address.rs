@@ -59,7 +59,7 @@ fn bracketed(judged: &mut Judged<'_>, base: Span) {
 }
 
 /// A special register that holds one integer may be an address or an index, whatever its width.
-fn special_register(judged: &mut Judged<'_>, name: Span, special: SpecialRegister) {
+fn special_register(judged: &mut Judged<'_>, name: Span, special: &SpecialRegister) {
     judged.needs_special(name, special);
     if special.is_vector || !special.scalar.is_integer() {
         let (text, scalar) = (judged.text(name), special.scalar);

@@ -145,14 +145,15 @@ impl<'j> Judged<'j> {
     }
 
     /// The special register of a name that the module does not declare itself.
-    pub(super) fn special(&self, name: Span) -> Option<SpecialRegister> {
+    pub(super) fn special(&self, name: Span) -> Option<&'static SpecialRegister> {
         if self.symbol(name).is_some() { None } else { special_register(self.text(name)) }
     }
 
     /// Checks a special register against its own version and target.
-    pub(super) fn needs_special(&mut self, name: Span, special: SpecialRegister) {
+    pub(super) fn needs_special(&mut self, name: Span, special: &SpecialRegister) {
         let feature = format!("`{}`", self.text(name));
-        self.findings.needs(&feature, special.version, special.sm, name);
+        let (version, sm) = special.needs.unzip();
+        self.findings.needs(&feature, version, sm, name);
     }
 
     /// Reports a name that is not a `what`, or that is not declared.
