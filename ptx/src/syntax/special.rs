@@ -38,10 +38,10 @@ pub(crate) enum Value {
 
 const WIDE_COUNTERS: &str = "%pm0_64 %pm1_64 %pm2_64 %pm3_64 %pm4_64 %pm5_64 %pm6_64 %pm7_64";
 
-const ENVIRONMENT: &str = "%envreg0 %envreg1 %envreg2 %envreg3 %envreg4 %envreg5 %envreg6 %envreg7 %envreg8 %envreg9 \
-    %envreg10 %envreg11 %envreg12 %envreg13 %envreg14 %envreg15 %envreg16 %envreg17 %envreg18 \
-    %envreg19 %envreg20 %envreg21 %envreg22 %envreg23 %envreg24 %envreg25 %envreg26 %envreg27 \
-    %envreg28 %envreg29 %envreg30 %envreg31";
+const ENVIRONMENT: &str = "%envreg0 %envreg1 %envreg2 %envreg3 %envreg4 %envreg5 %envreg6 \
+    %envreg7 %envreg8 %envreg9 %envreg10 %envreg11 %envreg12 %envreg13 %envreg14 %envreg15 \
+    %envreg16 %envreg17 %envreg18 %envreg19 %envreg20 %envreg21 %envreg22 %envreg23 %envreg24 \
+    %envreg25 %envreg26 %envreg27 %envreg28 %envreg29 %envreg30 %envreg31";
 
 /// [PTX ISA, "Special Registers"; the versions and targets from an assembler's verdicts]
 static REGISTERS: [SpecialRegister; 38] = {
