@@ -157,6 +157,22 @@ impl<'m> FunctionCompiler<'_, 'm> {
         }
     }
 
+    /// The register at a place of the text: a scalar written as a name, or an element of a vector.
+    fn register_at(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        at: Span,
+        is_name: bool,
+    ) -> Compiled<Element> {
+        let register = self.module.register_written(of.scope, at).map_err(|_| NotExecuted)?;
+        let declared = self.module.declaration(register.declaration).ok_or(NotExecuted)?;
+        // A vector as a whole is the destination of `mov` alone.
+        match register.component < declared.vector && !(is_name && declared.vector > 1) {
+            true => Ok(self.register(register)),
+            false => Err(NotExecuted),
+        }
+    }
+
     /// The row of a register, of a variable's or a function's address, or of a special register.
     pub(in crate::launch) fn named(
         &mut self,
@@ -186,17 +202,11 @@ impl<'m> FunctionCompiler<'_, 'm> {
         scalar: T,
     ) -> Compiled<Slot> {
         match self.module.find_at(of.scope, name) {
-            Some(symbol) => {
-                let letter = self.module.text(whole).bytes().last().and_then(component);
-                let component = letter.filter(|at| *at < symbol.declaration.vector);
-                let component = component.ok_or(NotExecuted)?;
-                let element = self.register(Register { component, ..Register::of(symbol) });
+            Some(_) => {
+                let element = self.register_at(of, whole, false)?;
                 self.fitted(element, scalar)
             }
-            None => {
-                let text: String = self.module.text(whole).split_whitespace().collect();
-                self.special_named(&text, scalar)
-            }
+            None => self.special_named(self.module.text(whole), scalar),
         }
     }
 
@@ -219,8 +229,8 @@ impl<'m> FunctionCompiler<'_, 'm> {
 
     pub(super) fn special_named(&mut self, text: &str, scalar: T) -> Compiled<Slot> {
         let (name, axis) = text.split_once('.').unwrap_or((text, ""));
-        let known = special_register(name).ok_or(NotExecuted)?;
-        let axis = match (known.is_vector, axis.as_bytes()) {
+        let known = special_register(name.trim()).ok_or(NotExecuted)?;
+        let axis = match (known.is_vector, axis.trim().as_bytes()) {
             // In PTX 1.x, these registers have 16 bits and no component.
             (_, []) => 0,
             (true, [letter]) => component(*letter).ok_or(NotExecuted)?,
@@ -277,15 +287,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
         let element = match operand.kind {
             OperandKind::Sink => return Ok((self.new_rows(rows_of(scalar)), None)),
             OperandKind::Name | OperandKind::Component(_) => {
-                let register = self.module.register_written(of.scope, operand.span);
-                let register = register.map_err(|_| NotExecuted)?;
-                let declared = self.module.declaration(register.declaration);
-                // A vector as a whole is the destination of `mov` alone.
-                let is_whole = operand.kind == OperandKind::Name;
-                if is_whole && declared.is_some_and(|declared| declared.vector > 1) {
-                    return Err(NotExecuted);
-                }
-                self.register(register)
+                self.register_at(of, operand.span, operand.kind == OperandKind::Name)?
             }
             _ => return Err(NotExecuted),
         };
@@ -356,16 +358,8 @@ impl<'m> FunctionCompiler<'_, 'm> {
             ElementKind::Sink => Ok(None),
             ElementKind::Constant(_) => Err(NotExecuted),
             ElementKind::Name | ElementKind::Component(_) => {
-                let register = self.module.register_written(of.scope, written.span);
-                let register = register.map_err(|_| NotExecuted)?;
-                let declared = self.module.declaration(register.declaration);
-                let vector = declared.map_or(1, |declared| declared.vector);
-                let is_scalar = written.kind == ElementKind::Name && vector == 1;
-                let is_component = written.kind != ElementKind::Name && register.component < vector;
-                if !is_scalar && !is_component {
-                    return Err(NotExecuted);
-                }
-                Ok(Some(self.register(register)))
+                let is_name = written.kind == ElementKind::Name;
+                self.register_at(of, written.span, is_name).map(Some)
             }
         }
     }
@@ -396,38 +390,23 @@ impl<'m> FunctionCompiler<'_, 'm> {
         let bits = scalar.bits();
         let elements = match operand.kind {
             OperandKind::Vector(range) => {
-                let mut elements = Vec::new();
-                for written in of.elements_in(range) {
-                    elements.push(match written.kind {
-                        ElementKind::Constant(value) => {
-                            let slot = self.immediate(value, scalar)?;
-                            Some(Element { slot, rows, bits })
-                        }
-                        _ => self.element(of, written)?,
-                    });
-                }
-                elements
-            }
-            OperandKind::Name => {
-                let Some(symbol) = self.module.find_at(of.scope, operand.span) else {
-                    let slot = self.source(of, operand, scalar)?;
-                    return Ok(vec![Some(Element { slot, rows, bits })]);
-                };
-                if symbol.declaration.space != StateSpace::Register {
-                    let slot = self.source(of, operand, scalar)?;
-                    return Ok(vec![Some(Element { slot, rows, bits })]);
-                }
-                let components = 0..symbol.declaration.vector;
-                let of_symbol = Register::of(symbol);
-                components
-                    .map(|component| Some(self.register(Register { component, ..of_symbol })))
-                    .collect()
+                let elements = of.elements_in(range).iter().map(|written| match written.kind {
+                    ElementKind::Constant(value) => {
+                        let slot = self.immediate(value, scalar)?;
+                        Ok(Some(Element { slot, rows, bits }))
+                    }
+                    _ => self.element(of, written),
+                });
+                elements.collect::<Compiled<_>>()?
             }
             OperandKind::Sink => vec![None],
-            _ => {
-                let slot = self.source(of, operand, scalar)?;
-                vec![Some(Element { slot, rows, bits })]
-            }
+            _ => match self.components(of, operand, 1) {
+                Some(all) => all.into_iter().map(Some).collect(),
+                None => {
+                    let slot = self.source(of, operand, scalar)?;
+                    vec![Some(Element { slot, rows, bits })]
+                }
+            },
         };
         let is_predicate = scalar == T::Pred;
         let suits = |element: &Element| (element.bits == 1) == is_predicate && element.bits >= bits;
