@@ -506,8 +506,7 @@ pub(super) fn atomic_operation(of: &PtxInstruction<'_>, request: &Request<'_>) -
         (Keyword::Exch, Atomic::Exchange),
         (Keyword::Cas, Atomic::CompareAndSwap),
     ];
-    let found = words.iter().find(|(word, _)| request.has(*word)).map(|found| found.1);
-    found.or_else(|| {
+    request.among(&words).or_else(|| {
         let reduction = of.first(|kind| match kind {
             QualifierKind::Reduction(of) => Some(of),
             _ => None,

@@ -130,23 +130,17 @@ impl<'m> FunctionCompiler<'_, 'm> {
 
     pub(super) fn immediate(&mut self, value: Constant, scalar: T) -> Compiled<Slot> {
         // As ptxas does, takes floats only for floats and plain bits, and integers for all but floats.
-        let scalar_type = match scalar {
-            T::F32 | T::F64 if value.integer().is_some() => return Err(NotExecuted),
-            T::F32 | T::F64 | T::B32 | T::B64 => scalar,
+        match scalar {
+            T::F32 | T::F64 if value.integer().is_some() => Err(NotExecuted),
+            T::F32 | T::F64 | T::B32 | T::B64 => {
+                Ok(self.constant(value.bits(scalar).ok_or(NotExecuted)?, rows_of(scalar)))
+            }
             T::Pred => {
                 let lanes = if value.integer().ok_or(NotExecuted)? != 0 { u32::MAX } else { 0 };
-                return Ok(self.constant(lanes.into(), 1));
+                Ok(self.constant(lanes.into(), 1))
             }
-            _ => match scalar.bits() {
-                64 => T::U64,
-                32 => T::U32,
-                16 => T::B16,
-                8 => T::B8,
-                _ => return Err(NotExecuted),
-            },
-        };
-        let bits = value.bits(scalar_type).ok_or(NotExecuted)?;
-        Ok(self.constant(bits, rows_of(scalar)))
+            _ => self.constant_of(value.integer().ok_or(NotExecuted)?, scalar),
+        }
     }
 
     /// The register of a symbol, if it is a scalar.
