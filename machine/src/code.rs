@@ -6,9 +6,9 @@ use crate::externals::External;
 use crate::lanes::{LaneFunction, LaneOperation};
 use crate::matrix::MatrixOp;
 pub use crate::memory::MAX_LOCAL;
-use crate::number::NumberType;
 pub use crate::order::{CopyGroups, Scope};
 pub use crate::registers::{FIRST_ROW, NONE, Slot};
+use crate::scalar::ScalarType;
 pub use crate::tensor_load::TensorOp;
 use warpload::lane::LANES;
 pub use warpload::memory::AddressSpace;
@@ -215,7 +215,7 @@ pub struct MemoryOp {
     /// The registers of the elements in order; `None` for a sink.
     pub elements: Box<[Option<Element>]>,
     /// The type of an element.
-    pub scalar: NumberType,
+    pub scalar: ScalarType,
     /// The scope of a strong access: an atomic operation, a volatile access, or one with an order. Two of these are no race
     /// if their scopes have both threads, and a loop with one may wait for another thread.
     pub strong: Option<Scope>,
@@ -228,7 +228,7 @@ impl MemoryOp {
         kind: MemoryKind,
         space: AddressSpace,
         base: Base,
-        scalar: NumberType,
+        scalar: ScalarType,
         elements: &[Option<Element>],
     ) -> Self {
         let (offset, size, strong) = (0, scalar.bytes(), None);
@@ -473,7 +473,7 @@ pub enum ExchangeKind {
         /// The function of two values: a sum, minimum, maximum or bitwise operation.
         operation: Atomic,
         /// The type of the values.
-        scalar: NumberType,
+        scalar: ScalarType,
         /// For f32: whether it is one of magnitudes.
         is_absolute: bool,
         /// For f32: whether a NaN wins against numbers.
@@ -530,7 +530,7 @@ pub struct BankValue {
     /// The offset of its first byte in the bank.
     pub offset: u64,
     /// The type. Its size in bytes is the number of bytes that are read.
-    pub scalar: NumberType,
+    pub scalar: ScalarType,
     /// The width of the register in bits. The value is extended to it.
     pub bits: u32,
 }

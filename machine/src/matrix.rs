@@ -12,10 +12,10 @@ use crate::engine::{Engine, Stop};
 use crate::fault::FaultKind;
 use crate::float::{self, Direction, FloatOp, Modes};
 use crate::memory::{Missing, UNKNOWN, UNWRITTEN, joined};
-use crate::number::NumberType as T;
 use crate::races;
 pub use crate::races::FragmentKind;
 use crate::registers::{Lane, Origin, Registers, Slot};
+use crate::scalar::ScalarType as T;
 use crate::warp::{Path, Warp, lanes};
 use warpload::lane::LANES;
 

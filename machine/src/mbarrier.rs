@@ -8,8 +8,8 @@
 use crate::code::Arrive;
 use crate::fault::MbarrierFault;
 use crate::lanes::{LaneFunction, LaneOperation};
-use crate::number::NumberType as T;
 use crate::registers::Origin;
+use crate::scalar::ScalarType as T;
 use warpload::lane::LANES;
 
 /// The limit of all counts.

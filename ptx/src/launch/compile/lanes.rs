@@ -4,7 +4,7 @@ use super::{Compiled, FunctionCompiler, NotExecuted, rows_of};
 use crate::launch::lane_rules::{Request, lane_operation, truth};
 use crate::syntax::StateSpace;
 use crate::syntax::load::{Keyword, OperandKind, PtxInstruction};
-use warpload_machine::NumberType as T;
+use warpload_machine::ScalarType as T;
 use warpload_machine::code::{NONE, Slot};
 use warpload_machine::lanes::integers::{Bitwise, bitwise, bitwise_by_table};
 use warpload_machine::lanes::moves::{copy, extract_bits, join, select};
@@ -18,7 +18,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
         let symbol = name.and_then(|name| self.module.find_at(of.scope, name.span));
         symbol.is_some_and(|symbol| {
             let declared = symbol.declaration;
-            let bits = declared.scalar.bits();
+            let bits = declared.scalar.register_bits();
             declared.space == StateSpace::Register && bits.is_some_and(|bits| bits < scalar.bits())
         })
     }

@@ -9,14 +9,14 @@ use crate::syntax::load::{
     PtxInstruction, QualifierKind,
 };
 use crate::syntax::special::special_register;
-use crate::syntax::{ScalarType, StateSpace, SubQualifier, TypeClass};
+use crate::syntax::{StateSpace, SubQualifier};
 use warpload_machine::code::{
     Action, AddressSpace, Arrive, Atomic, BankValue, Base, CopiedPart, CopyGroups, Element,
     Mbarrier, MemoryKind, MemoryOp, NONE, Op, Preset, Scope, Slot, StackKind, StackOp,
 };
 use warpload_machine::lanes::moves::copy;
 use warpload_machine::lanes::predicates::lies_in;
-use warpload_machine::{NumberType as T, pending_count};
+use warpload_machine::{ScalarType as T, pending_count};
 
 /// The strictest alignment of `alloca`. [PTX ISA, alloca]
 const MAX_STACK_ALIGNMENT: u64 = 1 << 23;
@@ -46,17 +46,14 @@ impl<'m> FunctionCompiler<'_, 'm> {
         let Some(symbol) = self.module.find_at(of.scope, name) else {
             // A special register, such as `[%laneid]`.
             let known = special_register(self.module.text(name)).ok_or(NotExecuted)?;
-            let is_wide = known.scalar.bits() == Some(64);
+            let is_wide = known.scalar.bits() == 64;
             let slot = self.named(of, name, if is_wide { T::B64 } else { T::B32 })?;
             return Ok((written, Base::Register { slot, is_wide }, offset));
         };
         if symbol.declaration.space == StateSpace::Register {
             let element = self.register_of(symbol)?;
-            let is_address = !matches!(symbol.declaration.scalar.class(), TypeClass::Float);
-            if address.form == AddressForm::Indexed
-                || !is_address
-                || !(8..=64).contains(&element.bits)
-            {
+            let is_address = symbol.declaration.scalar.is_integer() && element.bits <= 64;
+            if address.form == AddressForm::Indexed || !is_address {
                 return Err(NotExecuted);
             }
             let base = Base::Register { slot: element.slot, is_wide: element.rows == 2 };
@@ -360,7 +357,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
             _ => return false,
         };
         let symbol = self.module.find_at(of.scope, name);
-        symbol.is_some_and(|symbol| symbol.declaration.scalar == ScalarType::Pred)
+        symbol.is_some_and(|symbol| symbol.declaration.scalar == T::Pred)
     }
 
     pub(super) fn mbarrier(
@@ -512,8 +509,7 @@ pub(super) fn atomic_operation(of: &PtxInstruction<'_>, request: &Request<'_>) -
         (Keyword::Exch, Atomic::Exchange),
         (Keyword::Cas, Atomic::CompareAndSwap),
     ];
-    let found = words.iter().find(|(word, _)| request.has(*word)).map(|found| found.1);
-    found.or_else(|| {
+    request.among(&words).or_else(|| {
         let reduction = of.first(|kind| match kind {
             QualifierKind::Reduction(of) => Some(of),
             _ => None,

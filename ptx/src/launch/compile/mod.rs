@@ -14,7 +14,7 @@ use self::exchange::waits_for_skipped;
 use super::RegisterLanes;
 use super::cluster::needs_cluster;
 use super::effects;
-use super::lane_rules::{Request, conversions, number_types, video};
+use super::lane_rules::{Request, conversions, video};
 use crate::meaning::Register;
 use crate::module::count_step;
 use crate::module::operands::RegisterOperands;
@@ -33,7 +33,7 @@ use warpload_machine::code::{
 use warpload_machine::lanes::LaneOperation;
 use warpload_machine::lanes::integers::{IntegerOp, integer};
 use warpload_machine::lanes::moves::{copy, select, select_by_sign};
-use warpload_machine::{MAX_ALIGNMENT, NumberType as T, Site};
+use warpload_machine::{MAX_ALIGNMENT, ScalarType as T, Site};
 
 /// The inputs of decoding besides the module.
 pub(crate) struct Surroundings {
@@ -345,7 +345,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
         let declared = self.module.declaration(register.declaration);
         // The types without a size are packed ones of at most 32 bits.
-        let bits = declared.and_then(|known| known.scalar.bits()).unwrap_or(32);
+        let bits = declared.and_then(|known| known.scalar.register_bits()).unwrap_or(32);
         let rows = bits.div_ceil(32);
         let element = Element { slot: self.new_rows(rows), rows, bits };
         self.registers.insert(register, element);
@@ -676,7 +676,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     // Instructions.
 
     fn plain(&mut self, of: &PtxInstruction<'m>) -> Compiled<()> {
-        let types = number_types(self.module, of);
+        let types: Vec<T> = of.types().collect();
         let request = Request::new(&types, of);
         match of.opcode {
             Opcode::Mov => self.move_value(of, &types),

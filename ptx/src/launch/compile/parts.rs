@@ -5,7 +5,7 @@ use crate::meaning::Register;
 use crate::syntax::StateSpace;
 use crate::syntax::load::{Element as Written, ElementKind, Operand, OperandKind, PtxInstruction};
 use crate::syntax::special::special_register;
-use warpload_machine::NumberType as T;
+use warpload_machine::ScalarType as T;
 use warpload_machine::code::{Element, Slot};
 use warpload_machine::lanes::moves::{copy, extract_bits, join};
 
@@ -67,13 +67,18 @@ impl<'m> FunctionCompiler<'_, 'm> {
         Ok(())
     }
 
-    /// The components of a vector register that an operand names as a whole.
-    fn components(&mut self, of: &PtxInstruction<'m>, operand: &Operand) -> Option<Vec<Element>> {
+    /// The components of a register that an operand names as a whole; `None` if it has fewer than `least`.
+    pub(super) fn components(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        operand: &Operand,
+        least: u8,
+    ) -> Option<Vec<Element>> {
         let symbol = self.module.find_at(of.scope, operand.span)?;
         let declared = symbol.declaration;
         let is_vector = operand.kind == OperandKind::Name
             && declared.space == StateSpace::Register
-            && declared.vector > 1;
+            && declared.vector >= least;
         let register = Register::of(symbol);
         is_vector.then(|| {
             let all = 0..declared.vector;
@@ -91,7 +96,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
             let written = of.elements_in(range).iter();
             return written.map(|part| self.element(of, part)).collect::<Compiled<_>>().map(Some);
         }
-        let components = self.components(of, operand);
+        let components = self.components(of, operand, 2);
         Ok(components.map(|all| all.into_iter().map(Some).collect()))
     }
 
@@ -113,7 +118,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
             let component = |axis| Part::Special(format!("{text}.{axis}"));
             return Ok(Some(["x", "y", "z", "w"].map(component).into()));
         }
-        let components = self.components(of, operand);
+        let components = self.components(of, operand, 2);
         Ok(components.map(|all| all.into_iter().map(Part::Register).collect()))
     }
 
@@ -130,8 +135,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
         }
         let name = written.name().ok_or(NotExecuted)?;
         if self.module.find_at(of.scope, name).is_none() {
-            let text: String = self.module.text(written.span).split_whitespace().collect();
-            return self.special_named(&text, scalar);
+            return self.special_named(self.module.text(written.span), scalar);
         }
         let element = self.element(of, written)?.ok_or(NotExecuted)?;
         self.part(of, &Part::Register(element), scalar)
