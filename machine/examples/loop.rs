@@ -4,7 +4,7 @@
 use warpload_machine::code::*;
 use warpload_machine::lanes::integers::{IntegerOp, integer};
 use warpload_machine::lanes::predicates::{Comparison, compare};
-use warpload_machine::{AllocationUse, DeviceMemory, LaunchOptions, NumberType as T, Site, run};
+use warpload_machine::{AllocationUse, DeviceMemory, LaunchOptions, ScalarType as T, Site, run};
 
 const PROGRAM: [&str; 6] = ["add 0 0 1", "le 3 0 2", "back 3", "join", "store 4 0", "end"];
 

@@ -2,16 +2,16 @@
 
 use std::cell::Cell;
 
-use crate::code::{Atomic, Base, CopiedPart, Element, Mbarrier, MemoryKind, MemoryOp, Op};
+use crate::code::{Atomic, Base, CopiedPart, Element, Mbarrier, MemoryKind, MemoryOp, Op, Scope};
 use crate::effects;
 use crate::engine::{Engine, HINTS, Stop};
 use crate::fault::{FaultKind, MachineFaultKind, MbarrierFault};
 use crate::mbarrier::State;
 use crate::memory::{Found, Memories, Missing, UNKNOWN, UNWRITTEN, joined};
-use crate::number::NumberType as T;
 use crate::observer::{LoadAlone, LoadOutcome, LoadedLanes, SkipReason};
-use crate::races::{Performer, SharedAccess, Strength};
+use crate::races;
 use crate::registers::{Origin, Registers, Slot};
+use crate::scalar::ScalarType as T;
 use crate::warp::{Path, Warp, lanes};
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::{LaneAddresses, LaneFault, LaneFaultKind, LoadOp, load};
@@ -36,7 +36,7 @@ pub(crate) fn execute(
     engine: &mut Engine<'_>,
 ) -> Result<(), Stop> {
     let polls = match access.kind {
-        MemoryKind::Load => access.is_ordered,
+        MemoryKind::Load => access.strong.is_some(),
         MemoryKind::Atomic(_) => false,
         MemoryKind::Mbarrier(_) => true,
         MemoryKind::Store | MemoryKind::Copy { .. } => false,
@@ -58,16 +58,6 @@ pub(crate) fn execute(
             run.copy(&from, bytes, part, engine)
         }
     }?;
-    if let (Some(races), true) = (&mut engine.block.races, access.is_ordered) {
-        let (warp, lanes) = (warp.number, exec);
-        // An mbarrier releases and acquires by itself.
-        if matches!(access.kind, MemoryKind::Store | MemoryKind::Atomic(_)) {
-            races.write_strongly(warp, lanes);
-        }
-        if matches!(access.kind, MemoryKind::Load | MemoryKind::Atomic(_)) {
-            races.read_strongly(warp, lanes);
-        }
-    }
     Ok(())
 }
 
@@ -200,7 +190,7 @@ impl Access<'_, '_> {
 
     /// Stores without a lookup for each lane. Returns false if the general path is necessary: a lane faults, lanes access unknown bytes, or an observer or the race detector needs each lane's access.
     fn store_at_once(&mut self, engine: &mut Engine<'_>) -> bool {
-        if engine.observes_values() || engine.block.races.is_some() {
+        if engine.observes_values() {
             return false;
         }
         let (size, exec) = (self.access.size, self.exec);
@@ -260,7 +250,7 @@ impl Access<'_, '_> {
         let width = Width::from_bytes(bytes).unwrap_or(Width::Bytes1);
         debug_assert_eq!(width.bytes(), bytes, "the sizes of loads are powers of two");
         let misaligned = engine.options.misaligned;
-        let is_observed = engine.observes_values() || engine.block.races.is_some();
+        let is_observed = engine.observes_values();
         let executing = LaneMask::from_bits(self.exec);
         let addresses = match self.stride {
             Some(stride) => WarpAddresses::Stride { base: self.addresses[0], stride },
@@ -288,12 +278,10 @@ impl Access<'_, '_> {
         let is_zeroed = |fault: &&LaneFault| fault.kind().zeroes(misaligned);
         let zeroed = loaded.faults.iter().filter(is_zeroed);
         let mut done = zeroed.fold(self.exec, |done, fault| done & !(1 << fault.lane));
-        if misaligned == Misaligned::Fault {
-            memories.note_loads(*space, self.addresses, bytes, done);
-        } else {
-            let rounded = self.addresses.map(|address| address & !u64::from(bytes - 1));
-            memories.note_loads(*space, &rounded, bytes, done);
-        }
+        let rounded = (misaligned != Misaligned::Fault)
+            .then(|| self.addresses.map(|address| address & !u64::from(bytes - 1)));
+        let read = rounded.as_ref().unwrap_or(self.addresses);
+        memories.note_loads(*space, read, bytes, done);
         let looked = is_looked_at.then(|| self.look(width, done, engine));
         if let Some(Looked { first_unknown: Some((space, offset)), .. }) = looked
             && is_alone
@@ -319,6 +307,7 @@ impl Access<'_, '_> {
             self.finish_looked(looked, engine);
             done &= !looked.outside;
         }
+        self.check_races(done, (*space, read), (false, bytes), &|_, _| false, engine);
         let seen = looked.as_ref().map_or(&NO_VALUES, |looked| &looked.seen);
         self.observe(AccessKind::Load, done, seen, engine);
         if is_alone {
@@ -339,7 +328,6 @@ impl Access<'_, '_> {
     fn look(&mut self, width: Width, done: u32, engine: &mut Engine<'_>) -> Looked {
         let (space, size) = (self.access.space, self.access.size as usize);
         let is_observed = engine.observes_values();
-        let is_checked = engine.block.races.is_some();
         let (mut memories, _) = parts(self.warp, self.path, engine);
         let mut looked = Looked::default();
         for lane in lanes(self.exec) {
@@ -370,9 +358,6 @@ impl Access<'_, '_> {
                 continue;
             }
             looked.unwritten |= u32::from(flags & UNWRITTEN != 0) << lane;
-            if let (true, Found::Shared(at)) = (is_checked, found) {
-                looked.shared.push((lane, at, 0));
-            }
             if is_observed {
                 let values = region.values.get(offset..end).unwrap_or_default();
                 looked.seen[lane][..values.len()].copy_from_slice(values);
@@ -397,7 +382,6 @@ impl Access<'_, '_> {
         for lane in lanes(looked.outside) {
             self.fault(lane, FaultKind::OutOfBounds, engine);
         }
-        self.check_races(&looked.shared, false, self.access.bytes(), engine);
         self.check_written(looked.unwritten, engine);
     }
 
@@ -405,13 +389,12 @@ impl Access<'_, '_> {
         let bytes = self.access.bytes();
         engine.counts.stores += 1;
         if self.store_at_once(engine) {
+            self.check_stores(self.exec, engine);
             self.observe(AccessKind::Store, self.exec, &NO_VALUES, engine);
             return Ok(());
         }
         let mut seen = LaneBytes::default();
         let mut faults: Vec<(usize, Missing)> = Vec::new();
-        let mut shared: Vec<(usize, usize, u32)> = Vec::new();
-        let is_checked = engine.block.races.is_some();
         let size = self.access.size as usize;
         let mut done = 0;
         let marks = self.unknown_flags(engine);
@@ -437,10 +420,6 @@ impl Access<'_, '_> {
                 Ok(found) => {
                     let (region, offset) = memories.at_mut(found);
                     let end = offset + bytes as usize;
-                    if let (true, Found::Shared(at)) = (is_checked, found) {
-                        let old = region.values.get(offset..end).unwrap_or_default();
-                        shared.push((lane, at, changed(old, &values)));
-                    }
                     if let Some(place) = region.values.get_mut(offset..end) {
                         place.copy_from_slice(&values[..bytes as usize]);
                     }
@@ -457,7 +436,7 @@ impl Access<'_, '_> {
         for (lane, missing) in faults {
             self.missing(lane, missing, bytes, engine);
         }
-        self.check_races(&shared, true, bytes, engine);
+        self.check_stores(done, engine);
         self.observe(AccessKind::Store, done, &seen, engine);
         Ok(())
     }
@@ -478,7 +457,7 @@ impl Access<'_, '_> {
     /// Executes an atomic operation without a lookup for each lane. Returns `None` where
     /// [`Self::store_at_once`] returns false, and else whether memory has changed.
     fn atomic_at_once(&mut self, operation: Atomic, engine: &mut Engine<'_>) -> Option<bool> {
-        if engine.observes_values() || engine.block.races.is_some() {
+        if engine.observes_values() {
             return None;
         }
         let (size, exec, scalar) = (self.access.size, self.exec, self.access.scalar);
@@ -520,12 +499,12 @@ impl Access<'_, '_> {
         engine.counts.atomics += 1;
         if let Some(is_changed) = self.atomic_at_once(operation, engine) {
             self.count_atomic(is_changed, engine);
+            self.check_stores(self.exec, engine);
             self.observe(AccessKind::Atomic, self.exec, &NO_VALUES, engine);
             return Ok(());
         }
         let mut seen = LaneBytes::default();
         let (scalar, rows) = (self.access.scalar, self.access.scalar.bits().div_ceil(32));
-        let mut shared: Vec<(usize, usize, u32)> = Vec::new();
         let (mut unwritten, mut done, mut is_changed) = (0, 0, false);
         // An exchange whose result is not wanted is a store.
         let reads =
@@ -551,9 +530,6 @@ impl Access<'_, '_> {
             let lost = lost.map_or(0, |origin| engine.origins.flags(origin));
             let (mut memories, registers) = parts(self.warp, self.path, engine);
             let flushes = flushes(operation, scalar, found);
-            if let Found::Shared(at) = found {
-                shared.push((lane, at, u32::MAX));
-            }
             let (region, offset) = memories.at_mut(found);
             let flags = region.flags(offset..offset + bytes as usize);
             unwritten |= u32::from(reads && flags & UNWRITTEN != 0) << lane;
@@ -583,7 +559,7 @@ impl Access<'_, '_> {
             done |= 1 << lane;
         }
         self.count_atomic(is_changed, engine);
-        self.check_races(&shared, true, bytes, engine);
+        self.check_stores(done, engine);
         self.check_written(unwritten, engine);
         self.observe(AccessKind::Atomic, done, &seen, engine);
         Ok(())
@@ -624,9 +600,9 @@ impl Access<'_, '_> {
         engine.counts.stores += 1;
         let mut seen = LaneBytes::default();
         let (mut done, mut lost) = (0, 0);
-        // The lanes that read their source.
+        // The lanes that read their source, and what they read.
         let mut sources = 0;
-        let mut shared: Vec<(usize, usize, u32)> = Vec::new();
+        let mut sizes = [0; LANES];
         for lane in lanes(self.exec) {
             let (mut memories, registers) = parts(self.warp, self.path, engine);
             let read = match part {
@@ -648,6 +624,7 @@ impl Access<'_, '_> {
                 let is_aligned = from[lane].is_multiple_of(bytes.into());
                 let found = match memories.find(space, from[lane], 1, lane) {
                     Ok(found) if is_aligned => {
+                        sizes[lane] = read;
                         let (region, offset) = memories.at(found);
                         let place = offset..offset + read as usize;
                         region
@@ -678,10 +655,6 @@ impl Access<'_, '_> {
                     Ok(found) => {
                         let (region, offset) = memories.at_mut(found);
                         let place = offset..offset + bytes as usize;
-                        if let Found::Shared(at) = found {
-                            let old = region.values.get(place.clone()).unwrap_or_default();
-                            shared.push((lane, at, changed(old, &values)));
-                        }
                         if let Some(to) = region.values.get_mut(place.clone()) {
                             to.copy_from_slice(&values[..bytes as usize]);
                         }
@@ -702,7 +675,13 @@ impl Access<'_, '_> {
                 engine.fault(kind, self.op, self.warp.number, lane as u32, address);
             }
         }
-        self.check_races(&shared, true, bytes, engine);
+        let are_equal = |one, other| (from[one], sizes[one]) == (from[other], sizes[other]);
+        for lane in lanes(sources) {
+            let read = (false, sizes[lane]);
+            self.check_races(1 << lane, (AddressSpace::Global, from), read, &are_equal, engine);
+        }
+        let to = (self.access.space, self.addresses);
+        self.check_races(done, to, (true, bytes), &are_equal, engine);
         let source = (AccessKind::Copy, AddressSpace::Global, bytes);
         engine.observe(self.op, self.warp.number, source, (sources, lost), from, &seen);
         let target = (AccessKind::Copy, self.access.space, bytes);
@@ -746,7 +725,9 @@ impl Access<'_, '_> {
                     if is_unwritten && operation != Mbarrier::Init {
                         self.check_written(1 << lane, engine);
                     }
-                    self.check_races(&[(lane, offset, u32::MAX)], writes(operation), 8, engine);
+                    let place = (self.access.space, self.addresses);
+                    let access = (writes(operation), 8);
+                    self.check_races(1 << lane, place, access, &|_, _| false, engine);
                     let (memories, registers) = &mut parts(self.warp, self.path, engine);
                     let region = memories.at_mut(Found::Shared(offset)).0;
                     match outcome {
@@ -847,27 +828,54 @@ impl Access<'_, '_> {
         Ok(())
     }
 
-    /// Checks accesses to shared memory for races: lanes, offsets, and the bytes that change.
+    /// Checks the lanes that have stored, or changed memory atomically, for races.
+    fn check_stores(&self, done: u32, engine: &mut Engine<'_>) {
+        let registers = &self.warp.frames[self.path.frame].registers;
+        let are_equal = |one: usize, other: usize| {
+            self.access.elements.iter().flatten().all(|element| {
+                let of = |lane| registers.lane(element.slot, element.rows, lane);
+                (of(one) ^ of(other)) << (128 - 8 * self.access.size) == 0
+            })
+        };
+        let place = (self.access.space, self.addresses);
+        self.check_races(done, place, (true, self.access.bytes()), &are_equal, engine);
+    }
+
+    /// Checks accesses of lanes for races, which write or not. `are_equal` is whether two lanes store the same.
     fn check_races(
         &self,
-        places: &[(usize, usize, u32)],
-        is_store: bool,
-        bytes: u32,
+        done: u32,
+        (space, addresses): (AddressSpace, &[u64; LANES]),
+        (is_write, bytes): (bool, u32),
+        are_equal: &dyn Fn(usize, usize) -> bool,
         engine: &mut Engine<'_>,
     ) {
-        if engine.block.races.is_none() {
+        if engine.races.is_none() {
             return;
         }
-        for (lane, at, changed) in places {
-            engine.check_race(SharedAccess {
-                place: *at..at + bytes as usize,
-                write: is_store.then_some(*changed),
-                strength: strength(self.access),
-                warp: self.warp.number,
-                performer: Performer::Lane(*lane),
-                site: self.op.site,
-                is_copy: matches!(self.access.kind, MemoryKind::Copy { .. }),
-            });
+        // Operations on mbarriers order by their phases alone, and the first and the last one are weak.
+        let (strong, is_ordered) = match self.access.kind {
+            MemoryKind::Mbarrier(Mbarrier::Init | Mbarrier::Invalidate) => (None, false),
+            MemoryKind::Mbarrier(_) => (Some(Scope::Block), false),
+            _ => (self.access.strong, true),
+        };
+        let access = races::Access {
+            bytes,
+            size: self.access.size,
+            is_write,
+            strong,
+            warp: self.warp.number,
+            site: self.op.site,
+            is_copy: matches!(self.access.kind, MemoryKind::Copy { .. }),
+        };
+        engine.check_lanes(&access, done, (space, addresses), are_equal);
+        if let Some(scope) = strong.filter(|_| is_ordered) {
+            let is_atomic = matches!(self.access.kind, MemoryKind::Atomic(_));
+            for lane in lanes(done) {
+                let by = (self.warp.number, lane);
+                let place = (space, addresses[lane]);
+                engine.order_strong(by, place, scope, [is_atomic || !is_write, is_write]);
+            }
         }
     }
 
@@ -881,13 +889,14 @@ impl Access<'_, '_> {
         is_waited: bool,
         engine: &mut Engine<'_>,
     ) {
-        let Some(races) = &mut engine.block.races else { return };
-        let warp = self.warp.number;
+        let Some(races) = &mut engine.races else { return };
+        let (warp, order) = (self.warp.number, &mut engine.block.order);
         match operation {
-            Mbarrier::Arrive(_) | Mbarrier::ArriveLater => {
-                races.arrive_at(at, warp, lane);
+            Mbarrier::Arrive(how) => {
+                order.arrive_at(at, warp, lane, how.is_of_copies, &mut races.moments);
             }
-            Mbarrier::Wait { .. } if is_waited => races.acquire(warp, 1 << lane),
+            Mbarrier::ArriveLater => order.arrive_at(at, warp, lane, true, &mut races.moments),
+            Mbarrier::Wait { .. } if is_waited => order.end_wait(at, warp, lane),
             // "The expect-tx and complete-tx operations do not involve any memory ordering."
             Mbarrier::Wait { .. }
             | Mbarrier::Init
@@ -896,7 +905,7 @@ impl Access<'_, '_> {
             | Mbarrier::CompleteTx => {}
         }
         if is_phase_over {
-            races.end_phase(at);
+            order.end_phase(at);
         }
     }
 
@@ -933,8 +942,6 @@ struct Looked {
     unknown: [u32; MAX_ELEMENTS],
     flags: u8,
     first_unknown: Option<(Space, u64)>,
-    /// The lanes that read shared memory, and the offset of each.
-    shared: Vec<(usize, usize, u32)>,
     /// The bytes, if an observer needs them.
     seen: LaneBytes,
 }
@@ -1036,25 +1043,9 @@ pub enum AccessKind {
     Copy,
 }
 
-/// The bytes that a store changes, bit 0 for the first.
-pub(crate) fn changed(old: &[u8], new: &[u8]) -> u32 {
-    let bits = old.iter().zip(new).enumerate().take(32);
-    bits.fold(0, |all, (at, (old, new))| all | u32::from(old != new) << at)
-}
-
 /// Whether an mbarrier operation changes the word. A wait only reads it.
 fn writes(operation: Mbarrier) -> bool {
     !matches!(operation, Mbarrier::Wait { .. })
-}
-
-/// The strength of an access. `mbarrier.init` and `mbarrier.inval` are not atomic. [PTX ISA, "mbarrier.init"]
-fn strength(access: &MemoryOp) -> Strength {
-    match access.kind {
-        MemoryKind::Mbarrier(Mbarrier::Init | Mbarrier::Invalidate) => Strength::Weak,
-        MemoryKind::Mbarrier(_) | MemoryKind::Atomic(_) => Strength::Atomic,
-        _ if access.is_ordered => Strength::Strong,
-        _ => Strength::Weak,
-    }
 }
 
 /// Reads a number of up to 8 bytes, little-endian.

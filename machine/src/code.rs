@@ -6,9 +6,9 @@ use crate::externals::External;
 use crate::lanes::{LaneFunction, LaneOperation};
 use crate::matrix::MatrixOp;
 pub use crate::memory::MAX_LOCAL;
-use crate::number::NumberType;
-pub use crate::races::CopyGroups;
+pub use crate::order::{CopyGroups, Scope};
 pub use crate::registers::{FIRST_ROW, NONE, Slot};
+use crate::scalar::ScalarType;
 pub use crate::tensor_load::TensorOp;
 use warpload::lane::LANES;
 pub use warpload::memory::AddressSpace;
@@ -111,7 +111,7 @@ pub enum Action {
         bytes: u64,
     },
     /// A fence, or the order of an access before or after it. Only the race detector needs it.
-    Fence,
+    Fence(Scope),
     /// Commits or awaits copies of `cp.async`. Copies are executed at once, so only the race detector needs to know.
     Copies(CopyGroups),
     /// An instruction that is not executed. All that it would write becomes unknown.
@@ -215,24 +215,24 @@ pub struct MemoryOp {
     /// The registers of the elements in order; `None` for a sink.
     pub elements: Box<[Option<Element>]>,
     /// The type of an element.
-    pub scalar: NumberType,
-    /// Whether it synchronizes: atomic operations, `.volatile`, and accesses with an order. Two of these are no race, and
-    /// a loop with one may wait for another thread.
-    pub is_ordered: bool,
+    pub scalar: ScalarType,
+    /// The scope of a strong access: an atomic operation, a volatile access, or one with an order. Two of these are no race
+    /// if their scopes have both threads, and a loop with one may wait for another thread.
+    pub strong: Option<Scope>,
 }
 
 impl MemoryOp {
-    /// Creates an unordered access to elements of a type, at the base.
+    /// Creates a weak access to elements of a type, at the base.
     #[must_use]
     pub fn new(
         kind: MemoryKind,
         space: AddressSpace,
         base: Base,
-        scalar: NumberType,
+        scalar: ScalarType,
         elements: &[Option<Element>],
     ) -> Self {
-        let (offset, size, is_ordered) = (0, scalar.bytes(), false);
-        Self { kind, space, base, offset, size, elements: elements.into(), scalar, is_ordered }
+        let (offset, size, strong) = (0, scalar.bytes(), None);
+        Self { kind, space, base, offset, size, elements: elements.into(), scalar, strong }
     }
 
     /// The size of a lane's access in bytes.
@@ -333,6 +333,8 @@ pub struct Arrive {
     pub completes_not: bool,
     /// `.expect_tx`: the operand is a number of bytes, and the arrival count is 1.
     pub expects_tx: bool,
+    /// Whether the copies of the thread arrive, once they are complete: `cp.async.mbarrier.arrive.noinc`.
+    pub is_of_copies: bool,
 }
 
 /// The base of an address.
@@ -471,7 +473,7 @@ pub enum ExchangeKind {
         /// The function of two values: a sum, minimum, maximum or bitwise operation.
         operation: Atomic,
         /// The type of the values.
-        scalar: NumberType,
+        scalar: ScalarType,
         /// For f32: whether it is one of magnitudes.
         is_absolute: bool,
         /// For f32: whether a NaN wins against numbers.
@@ -528,7 +530,7 @@ pub struct BankValue {
     /// The offset of its first byte in the bank.
     pub offset: u64,
     /// The type. Its size in bytes is the number of bytes that are read.
-    pub scalar: NumberType,
+    pub scalar: ScalarType,
     /// The width of the register in bits. The value is extended to it.
     pub bits: u32,
 }

@@ -70,6 +70,13 @@ pub(crate) fn execute(
             region.mark(offset..end, flags);
         }
     }
+    // It may be a barrier, or wait for one.
+    if let Some(races) = &mut engine.races
+        && !effects.is_discard
+        && !(effects.are_registers() && !effects.slots.is_empty())
+    {
+        races.forgive(&mut engine.block.order);
+    }
     if effects.writes_global {
         engine.memory.forget_all(flags);
     }

@@ -2,8 +2,9 @@
 //! one begins, unless it only polls memory, because it may wait for a block that has not begun.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::mem::take;
+use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
 use crate::access::{AccessKind, LaneBytes, extended};
@@ -15,7 +16,8 @@ use crate::memory::{
     AllocationSide, AllocationUse, Bytes, DeviceMemory, MAX_LOCAL, NearestAllocation,
 };
 use crate::observer::{LaunchCounts, LaunchWatch, LoadAlone, MemoryAccess, MemoryObserver};
-use crate::races::{Performer, Race, RaceCheck, SharedAccess};
+use crate::order::{BlockOrder, Clock, Scope};
+use crate::races::{Access, FragmentKind, History, Place, Race, Races};
 use crate::registers::{Origin, Origins, Registers};
 use crate::warp::{Event, MAX_STACK, Path, Warp, lanes};
 use warpload::lane::{LANES, LaneMask};
@@ -76,6 +78,12 @@ impl Shape {
         [number % nx, number / nx % ny, number / nx / ny].map(|index| index as u32)
     }
 
+    /// The number of a block in the grid.
+    fn number(&self, [x, y, z]: [u32; 3]) -> u64 {
+        let [nx, ny, _] = self.blocks.map(|size| u64::from(size.max(1)));
+        (u64::from(z) * ny + u64::from(y)) * nx + u64::from(x)
+    }
+
     pub(crate) fn warps(&self) -> u32 {
         self.block_size().div_ceil(LANES as u32)
     }
@@ -116,8 +124,9 @@ pub(crate) struct RawFault {
 pub(crate) struct Block {
     pub(crate) index: [u32; 3],
     pub(crate) shared: Bytes,
-    /// The race detector, if the launch asks for it.
-    pub(crate) races: Option<RaceCheck>,
+    /// For the race detector: what its threads know of each other, and the accesses to its shared memory.
+    pub(crate) order: BlockOrder,
+    history: History,
     /// The origin of Tensor Memory's contents; `None` if they are known.
     pub(crate) tensor_origin: Option<Origin>,
     /// Whether it has waited for other blocks.
@@ -179,8 +188,10 @@ pub(crate) struct Engine<'e> {
     pub(crate) worked: u64,
     /// Whether a wait has failed. Another warp gets a turn then, to complete it.
     pub(crate) yields: bool,
-    /// The pairs of instructions with a reported race, because each pair is reported once.
-    pub(crate) known_races: HashSet<(Site, Site)>,
+    /// The race detector, if the launch asks for it.
+    pub(crate) races: Option<Races>,
+    /// The pairs of instructions with a reported race, because each pair is reported once, and how many races each has.
+    pub(crate) known_races: HashMap<[Site; 2], u64>,
     /// The last backward jump of the blocks on their way, reported when the launch reaches its limit.
     pub(crate) last_loop: Option<Site>,
     /// The last instruction with an effect beyond registers, or with a guard, for faults that end the warp.
@@ -198,8 +209,8 @@ struct Barrier {
     expected: Vec<(u32, u32)>,
     /// The number of threads that must arrive; all if `None`.
     threads: Option<u32>,
-    /// For the race detector: the arrivals in order, as warp, lanes and moment.
-    arrivals: Vec<(u32, u32, u64)>,
+    /// For the race detector: what those have released that arrived at a barrier of some threads.
+    released: Clock,
 }
 
 impl<'e> Engine<'e> {
@@ -245,7 +256,8 @@ impl<'e> Engine<'e> {
             partial_barrier: None,
             worked: 0,
             yields: false,
-            known_races: HashSet::new(),
+            races: options.checks_races.then(Races::default),
+            known_races: HashMap::new(),
             last_loop: None,
             last_site: Site::default(),
         }
@@ -485,20 +497,23 @@ impl<'e> Engine<'e> {
         self.copied(of_image.len() as u64);
         self.block.shared.copy_from(&self.memory.shared, of_image, 0);
         let count = self.shape.warps() as usize;
-        if self.options.checks_races {
-            self.block.races.get_or_insert_default().begin(shared, count);
-        }
         self.block.barriers.resize_with(BARRIERS, Barrier::default);
         self.block.barriers.iter_mut().for_each(|barrier| barrier.renew(count));
         let mut warps = take(&mut self.block.warps);
         warps.resize_with(count, Warp::default);
-        let mut left = self.shape.block_size();
+        let (threads, active) = (self.shape.block_size(), self.options.active.bits());
+        let lanes_of = |warp: u32| {
+            let lanes = (threads - warp * LANES as u32).min(LANES as u32);
+            u32::MAX >> (LANES as u32 - lanes) & active
+        };
+        if let Some(races) = &mut self.races {
+            let number = self.shape.number(index);
+            let warps = (0..self.shape.warps()).map(lanes_of);
+            self.block.order.begin(number as u32, warps, &mut races.moments);
+        }
         for (number, warp) in warps.iter_mut().enumerate() {
-            let lanes = left.min(LANES as u32);
-            left -= lanes;
-            let mask = if lanes == LANES as u32 { u32::MAX } else { (1 << lanes) - 1 };
             self.counts.warps += 1;
-            if let Err(stop) = warp.begin(self, number as u32, mask & self.options.active.bits()) {
+            if let Err(stop) = warp.begin(self, number as u32, lanes_of(number as u32)) {
                 self.end_lanes(warp, stop)?;
             }
             self.copied(warp.local.bytes.values.len() as u64);
@@ -613,8 +628,10 @@ impl<'e> Engine<'e> {
             return false;
         }
         barrier.arrived[warp] |= path.mask;
-        if let Some(races) = &mut self.block.races {
-            barrier.arrivals.push((warp as u32, path.mask, races.arrive()));
+        if let (Some(races), Some(_)) = (&mut self.races, threads) {
+            let order = &self.block.order;
+            let released = order.release(warp as u32, path.mask, &mut races.moments);
+            barrier.released.join(&released);
         }
         barrier.threads = threads.or(barrier.threads);
         if op.kind == BarrierKind::Arrive {
@@ -641,8 +658,16 @@ impl<'e> Engine<'e> {
         };
         let (opened, waiting) = take(&mut barrier.waiting).into_iter().partition(is_opened);
         barrier.waiting = waiting;
-        if let Some(races) = &mut self.block.races {
-            barrier.order(&opened, races);
+        if let Some(races) = &mut self.races {
+            let (order, released) = (&mut self.block.order, Rc::new(take(&mut barrier.released)));
+            match barrier.threads {
+                None => order.pass_barrier(&mut races.moments),
+                Some(_) => {
+                    opened.iter().for_each(|(warp, path, _): &(usize, Path, BarrierKind)| {
+                        order.acquire(*warp as u32, path.mask, &released);
+                    })
+                }
+            }
         }
         reduce(&opened, self.code, warps);
         for at in counted {
@@ -659,19 +684,84 @@ impl<'e> Engine<'e> {
         is_whole
     }
 
-    /// Reports a race of an access to shared memory.
-    pub(crate) fn check_race(&mut self, access: SharedAccess) {
-        let Some(races) = &mut self.block.races else { return };
-        let address = self.memory.map().shared().base + access.place.start as u64;
-        let (site, warp) = (access.site, access.warp);
-        let (Performer::Lane(lane) | Performer::Warp { first: lane, .. }) = access.performer;
-        if let Some(Race { other, thread, is_copying }) = races.access(access)
-            && self.known_races.insert((other, site))
-        {
-            let thread = self.shape.thread(thread / 32, thread as usize % 32);
-            let kind = FaultKind::Race { other, thread, is_copying };
-            self.fault_at(kind, site, warp, lane as u32, address);
+    /// Checks the accesses of lanes for races. `are_equal` is whether two lanes store the same.
+    pub(crate) fn check_lanes(
+        &mut self,
+        access: &Access,
+        exec: u32,
+        (space, addresses): (AddressSpace, &[u64; LANES]),
+        are_equal: &dyn Fn(usize, usize) -> bool,
+    ) {
+        let Some(races) = &mut self.races else { return };
+        let Block { order, history, .. } = &mut self.block;
+        // The lanes of this instruction know each other by the moment.
+        if access.is_write {
+            races.moments.tick();
         }
+        let map = self.memory.map();
+        let place = |lane: usize| Place::of(space, addresses[lane], map);
+        races.access(access, exec, place, are_equal, order, history);
+        self.report_races(access);
+    }
+
+    /// Checks an access that lanes make together for races.
+    pub(crate) fn check_together(
+        &mut self,
+        access: &Access,
+        lanes: (u32, FragmentKind),
+        (space, address): (AddressSpace, u64),
+    ) {
+        let Some(races) = &mut self.races else { return };
+        let Block { order, history, .. } = &mut self.block;
+        if let Some(place) = Place::of(space, address, self.memory.map()) {
+            races.access_together(access, lanes, place, order, history);
+        }
+        self.report_races(access);
+    }
+
+    fn report_races(&mut self, access: &Access) {
+        let Some(races) = &mut self.races else { return };
+        for race in races.take_found() {
+            let Race { other, access: how, reason, thread, block, lane, place } = race;
+            let site = access.site;
+            let times = self.known_races.entry([other.min(site), other.max(site)]).or_default();
+            *times += 1;
+            if *times > 1 {
+                continue;
+            }
+            let address = match place {
+                Place::Shared(offset) => self.memory.map().shared().base + offset,
+                Place::Global(address) => address,
+            };
+            let thread = self.shape.thread(thread / LANES as u32, thread as usize % LANES);
+            let block = self.shape.block(block.into());
+            let kind = FaultKind::Race { other, thread, block, access: how, reason, times: 1 };
+            self.fault_at(kind, site, access.warp, lane as u32, address);
+        }
+    }
+
+    /// Tells the race detector of a strong access of a lane, which reads, writes or both.
+    pub(crate) fn order_strong(
+        &mut self,
+        (warp, lane): (u32, usize),
+        (space, address): (AddressSpace, u64),
+        scope: Scope,
+        [reads, writes]: [bool; 2],
+    ) {
+        let (Some(races), order) = (&mut self.races, &mut self.block.order) else { return };
+        let Some(place) = Place::of(space, address, self.memory.map()) else { return };
+        let mut own = take(&mut order.releases);
+        let (address, releases) = match place {
+            Place::Shared(offset) => (offset, &mut own),
+            Place::Global(address) => (address, &mut races.releases),
+        };
+        if reads {
+            order.read(warp, lane, (address, scope), releases);
+        }
+        if writes {
+            order.write(warp, lane, (address, scope, reads), releases);
+        }
+        order.releases = own;
     }
 
     fn report_stuck(&mut self, barriers: &[Barrier], warps: &[Warp]) {
@@ -733,7 +823,7 @@ impl Barrier {
         self.expected.clear();
         self.expected.resize(warps, (0, 0));
         self.threads = None;
-        self.arrivals.clear();
+        self.released = Clock::default();
     }
 
     fn is_complete(&self, warps: &[Warp]) -> bool {
@@ -755,19 +845,6 @@ impl Barrier {
             _ if arrived != 0 && warp.alive & !arrived == 0 => 32,
             (0, _) => arrived.count_ones(),
             _ => 0,
-        }
-    }
-
-    /// Tells the race detector which accesses the open barrier orders: all of the block, or those of its participants
-    /// before their arrival and after their wait.
-    fn order(&mut self, opened: &[(usize, Path, BarrierKind)], races: &mut RaceCheck) {
-        let arrivals = self.arrivals.drain(..);
-        if self.threads.is_none() {
-            return races.pass_barrier();
-        }
-        arrivals.for_each(|(warp, mask, moment)| races.publish(warp, mask, moment));
-        for (warp, path, _) in opened {
-            races.acquire(*warp as u32, path.mask);
         }
     }
 }

@@ -3,8 +3,8 @@
 use crate::access::combine;
 use crate::code::{Atomic, ExchangeKind, Op, Shuffle, Vote};
 use crate::float::{self, Extreme};
-use crate::number::NumberType as T;
 use crate::registers::{NONE, Origin, Registers, Slot};
+use crate::scalar::ScalarType as T;
 use crate::warp::lanes;
 use warpload::lane::LANES;
 

@@ -284,6 +284,9 @@ impl Caller<'_, '_, '_> {
         let LaunchOptions { heap_bytes, checks_uninitialized, .. } = *self.engine.options;
         let allocated =
             self.engine.memory.allocate_on_heap(bytes, heap_bytes, checks_uninitialized);
+        if let (Some(races), Some(address)) = (&mut self.engine.races, allocated) {
+            races.forget(address, bytes);
+        }
         // A heap that is exhausted has no memory: the null pointer.
         self.give(Some(allocated.unwrap_or(0)), lane);
         true

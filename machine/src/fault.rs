@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::code::Site;
 use crate::memory::Missing;
+use crate::races::{OtherAccess, Unordered};
 use crate::registers::Origin;
 use crate::tensor::TensorFault;
 
@@ -24,15 +25,20 @@ pub enum FaultKind<S, C> {
     ReadOnly,
     /// An operation on an mbarrier with an undefined effect. It is dropped, and its result is unknown.
     Mbarrier(MbarrierFault),
-    /// A data race in shared memory: two threads access the same bytes, at least one writes, and nothing orders the two.
-    /// Or a thread reads bytes that `cp.async` may still copy.
+    /// A data race: two threads access the same bytes, at least one writes, and nothing orders the two.
     Race {
-        /// The other access.
+        /// The instruction of the other access, which was executed before.
         other: S,
         /// The thread of the other access.
         thread: [u32; 3],
-        /// Whether the other access is a `cp.async` that its thread has not waited for. It may be the same thread.
-        is_copying: bool,
+        /// The block of that thread.
+        block: [u32; 3],
+        /// What the other access did.
+        access: OtherAccess,
+        /// Why nothing orders the two.
+        reason: Unordered,
+        /// The number of races between the two instructions.
+        times: u64,
     },
     /// A `trap` instruction. It ends the launch.
     Trap,
@@ -238,8 +244,8 @@ impl<S, C> FaultKind<S, C> {
     ) -> FaultKind<L, T> {
         use FaultKind as F;
         match self {
-            Self::Race { other, thread, is_copying } => {
-                F::Race { other: site(with, other), thread, is_copying }
+            Self::Race { other, thread, block, access, reason, times } => {
+                F::Race { other: site(with, other), thread, block, access, reason, times }
             }
             Self::UnknownValue { what, cause: of } => {
                 F::UnknownValue { what, cause: cause(with, of) }

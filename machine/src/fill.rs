@@ -2,7 +2,7 @@
 
 use crate::float::{self, Modes};
 use crate::memory::{DeviceMemory, TooMuchMemory};
-use crate::number::NumberType as T;
+use crate::scalar::ScalarType as T;
 use warpload::text::parse_number;
 
 /// The contents of a buffer by a rule: `zeros:4096`, `ones:f32:1024`, `iota:u32:1024`, `random:f32:1024:7`.

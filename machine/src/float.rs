@@ -9,7 +9,7 @@
 use rustc_apfloat::ieee::Double;
 use rustc_apfloat::{Float, Round};
 
-use crate::number::NumberType;
+use crate::scalar::ScalarType;
 
 /// The rounding of results, and changes to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -171,15 +171,15 @@ fn power(exponent: i32) -> f64 {
 
 /// The value of a float of up to 32 bits.
 #[inline(always)]
-pub(crate) fn value(bits: u32, scalar: NumberType) -> f64 {
+pub(crate) fn value(bits: u32, scalar: ScalarType) -> f64 {
     match scalar {
-        NumberType::F32 => f64::from(f32::from_bits(bits)),
-        NumberType::Bf16 => f64::from(f32::from_bits(bits << 16)),
-        NumberType::Tf32 => f64::from(f32::from_bits(bits & !0x1fff)),
-        NumberType::Ue8m0 if bits & 0xff == 0xff => f64::NAN,
-        NumberType::Ue8m0 => power_of_two(bits),
+        ScalarType::F32 => f64::from(f32::from_bits(bits)),
+        ScalarType::Bf16 => f64::from(f32::from_bits(bits << 16)),
+        ScalarType::Tf32 => f64::from(f32::from_bits(bits & !0x1fff)),
+        ScalarType::Ue8m0 if bits & 0xff == 0xff => f64::NAN,
+        ScalarType::Ue8m0 => power_of_two(bits),
         // A fixed-point number with 6 bits after the point.
-        NumberType::S2f6 => f64::from(bits as u8 as i8) / 64.0,
+        ScalarType::S2f6 => f64::from(bits as u8 as i8) / 64.0,
         _ => match format(scalar) {
             Some((format, _)) => f64::from(widened(bits, format)),
             None => f64::from(f32::from_bits(bits)),
@@ -220,31 +220,31 @@ fn to_scale(value: f32, modes: Modes) -> u32 {
 
 /// The format of a float narrower than f64, and the shift of its bits in a register.
 #[inline(always)]
-pub(crate) fn format(scalar: NumberType) -> Option<(Format, u32)> {
+pub(crate) fn format(scalar: ScalarType) -> Option<(Format, u32)> {
     Some(match scalar {
-        NumberType::F16 => (F16, 0),
-        NumberType::Bf16 => (BF16, 0),
-        NumberType::F32 => (F32, 0),
-        NumberType::Tf32 => (TF32, 13),
-        NumberType::E5m2 => (E5M2, 0),
-        NumberType::E4m3 => (E4M3, 0),
-        NumberType::E2m3 => (E2M3, 0),
-        NumberType::E3m2 => (E3M2, 0),
-        NumberType::E2m1 => (E2M1, 0),
+        ScalarType::F16 => (F16, 0),
+        ScalarType::Bf16 => (BF16, 0),
+        ScalarType::F32 => (F32, 0),
+        ScalarType::Tf32 => (TF32, 13),
+        ScalarType::E5m2 => (E5M2, 0),
+        ScalarType::E4m3 => (E4M3, 0),
+        ScalarType::E2m3 => (E2M3, 0),
+        ScalarType::E3m2 => (E3M2, 0),
+        ScalarType::E2m1 => (E2M1, 0),
         _ => return None,
     })
 }
 
 /// Flushes a subnormal source.
 #[inline(always)]
-pub(crate) fn flushed(bits: u32, scalar: NumberType) -> u32 {
+pub(crate) fn flushed(bits: u32, scalar: ScalarType) -> u32 {
     let Some((format, _)) = format(scalar) else { return bits };
     if bits & format.infinity == 0 { bits & format.sign } else { bits }
 }
 
 /// Negates a float, or takes its magnitude. NaN becomes the only one of its type, as on an H100, which adds zero.
 #[inline(always)]
-pub(crate) fn with_sign(bits: u32, scalar: NumberType, flush: bool, is_abs: bool) -> u32 {
+pub(crate) fn with_sign(bits: u32, scalar: ScalarType, flush: bool, is_abs: bool) -> u32 {
     let Some((format, _)) = format(scalar) else { return bits };
     let bits = if flush { flushed(bits, scalar) } else { bits };
     if bits & (format.sign - 1) > format.infinity {
@@ -461,13 +461,13 @@ fn truncated(value: f64, format: Format, modes: Modes) -> u32 {
 
 /// [`narrow`] of an operation that is only known when it is executed.
 #[inline(never)]
-pub(crate) fn narrow_any(op: FloatOp, scalar: NumberType, modes: Modes, sources: [u32; 3]) -> u32 {
+pub(crate) fn narrow_any(op: FloatOp, scalar: ScalarType, modes: Modes, sources: [u32; 3]) -> u32 {
     narrow(op, scalar, modes, sources)
 }
 
 /// Evaluates an operation on floats of up to 32 bits.
 #[inline(always)]
-pub(crate) fn narrow(op: FloatOp, scalar: NumberType, modes: Modes, sources: [u32; 3]) -> u32 {
+pub(crate) fn narrow(op: FloatOp, scalar: ScalarType, modes: Modes, sources: [u32; 3]) -> u32 {
     let [a, b, c] = sources;
     let (a, b, c) = if modes.flush {
         (flushed(a, scalar), flushed(b, scalar), flushed(c, scalar))
@@ -634,7 +634,7 @@ pub struct Extreme {
 
 /// The minimum or maximum of two floats of up to 32 bits, without branches, so that the compiler vectorizes it.
 #[inline(always)]
-pub(crate) fn extreme(of: Extreme, scalar: NumberType, a: u32, b: u32) -> u32 {
+pub(crate) fn extreme(of: Extreme, scalar: ScalarType, a: u32, b: u32) -> u32 {
     let Some((Format { nan, sign, .. }, _)) = format(scalar) else { return 0 };
     let flush = |bits| if of.flush { flushed(bits, scalar) } else { bits };
     let (a, b) = (flush(a), flush(b));
@@ -693,8 +693,8 @@ pub(crate) fn to_integral(value: f64, direction: Direction) -> f64 {
 #[inline(always)]
 pub(crate) fn convert(
     bits: u64,
-    from: NumberType,
-    to: NumberType,
+    from: ScalarType,
+    to: ScalarType,
     modes: Modes,
     is_integral: bool,
 ) -> u64 {
@@ -717,7 +717,7 @@ pub(crate) fn convert(
 
 /// The value of an integer, sign-extended or zero-extended.
 #[inline(always)]
-fn extend(bits: u64, scalar: NumberType) -> i128 {
+fn extend(bits: u64, scalar: ScalarType) -> i128 {
     let unused = 64 - scalar.bits();
     let high = bits << unused;
     if scalar.is_signed() { (high as i64 >> unused).into() } else { (high >> unused).into() }
@@ -733,7 +733,7 @@ pub(crate) fn range(bits: u32, is_signed: bool) -> (i128, i128) {
 }
 
 #[inline(always)]
-fn integer_to_integer(bits: u64, from: NumberType, to: NumberType, saturate: bool) -> u64 {
+fn integer_to_integer(bits: u64, from: ScalarType, to: ScalarType, saturate: bool) -> u64 {
     let mut value = extend(bits, from);
     if saturate {
         let (least, most) = range(to.bits(), to.is_signed());
@@ -743,7 +743,7 @@ fn integer_to_integer(bits: u64, from: NumberType, to: NumberType, saturate: boo
     extend(value as u64, to) as u64
 }
 
-fn integer_to_float(value: i128, to: NumberType, modes: Modes) -> u64 {
+fn integer_to_float(value: i128, to: ScalarType, modes: Modes) -> u64 {
     // Both halves are exact in f64.
     let (high, low) = ((value >> 32) as f64 * 4_294_967_296.0, (value & 0xffff_ffff) as f64);
     match format(to) {
@@ -768,13 +768,13 @@ fn saturated(value: f64) -> f64 {
 
 /// The value of a float of any width.
 #[inline(always)]
-pub(crate) fn any_value(bits: u64, scalar: NumberType) -> f64 {
-    if scalar == NumberType::F64 { f64::from_bits(bits) } else { value(bits as u32, scalar) }
+pub(crate) fn any_value(bits: u64, scalar: ScalarType) -> f64 {
+    if scalar == ScalarType::F64 { f64::from_bits(bits) } else { value(bits as u32, scalar) }
 }
 
 #[inline(always)]
-fn float_to_integer(bits: u64, from: NumberType, to: NumberType, modes: Modes) -> u64 {
-    let flushes = modes.flush && from == NumberType::F32;
+fn float_to_integer(bits: u64, from: ScalarType, to: ScalarType, modes: Modes) -> u64 {
+    let flushes = modes.flush && from == ScalarType::F32;
     let bits = if flushes { u64::from(flushed(bits as u32, from)) } else { bits };
     let value = any_value(bits, from);
     /// A sum with this has an integer of 32 bits in its low half.
@@ -791,7 +791,7 @@ fn float_to_integer(bits: u64, from: NumberType, to: NumberType, modes: Modes) -
         }
     };
     // NaN becomes 0 or the most significant bit. [PTX ISA, cvt: "In float-to-integer conversions, NaN inputs"]
-    let is_zero = from != NumberType::F64 && to.bits() < 64;
+    let is_zero = from != ScalarType::F64 && to.bits() < 64;
     let of_nan = if is_zero { 0 } else { extend(1 << (to.bits() - 1), to) as u64 };
     if value.is_nan() { of_nan } else { number }
 }
@@ -799,13 +799,13 @@ fn float_to_integer(bits: u64, from: NumberType, to: NumberType, modes: Modes) -
 #[inline(always)]
 fn float_to_float(
     bits: u64,
-    from: NumberType,
-    to: NumberType,
+    from: ScalarType,
+    to: ScalarType,
     modes: Modes,
     is_integral: bool,
 ) -> u64 {
     // Only f32 is flushed. Subnormal f16 values are normal in f32, and are kept. [PTX ISA, cvt: "Subnormal numbers"]
-    let flushes = |scalar| modes.flush && scalar == NumberType::F32;
+    let flushes = |scalar| modes.flush && scalar == ScalarType::F32;
     let bits = if flushes(from) { u64::from(flushed(bits as u32, from)) } else { bits };
     let mut value = any_value(bits, from);
     if value.is_nan()
@@ -823,7 +823,7 @@ fn float_to_float(
             let modes = Modes { direction, flush: flushes(to), ..modes };
             u64::from(round(value, format, modes) << shift)
         }
-        None if to == NumberType::Ue8m0 => u64::from(to_scale(value as f32, modes)),
+        None if to == ScalarType::Ue8m0 => u64::from(to_scale(value as f32, modes)),
         None if modes.saturate => saturated(value).to_bits(),
         None => value.to_bits(),
     }
@@ -833,8 +833,8 @@ fn float_to_float(
 /// From f64 to narrower floats and in `cvt.f32.bf16`, an H100 keeps the bits that fit, too; here that is the one NaN,
 /// because a program cannot rely on what ptxas makes of them.
 #[inline(always)]
-fn converted_nan(bits: u64, from: NumberType, to: NumberType, modes: Modes) -> Option<u64> {
-    use NumberType::{Bf16, F16, F32, F64, Tf32};
+fn converted_nan(bits: u64, from: ScalarType, to: ScalarType, modes: Modes) -> Option<u64> {
+    use ScalarType::{Bf16, F16, F32, F64, Tf32};
     Some(match (from, to) {
         (F64, F64) => bits | QUIET,
         (F16 | Bf16 | F32, F64) => {

@@ -41,8 +41,8 @@ pub struct LaunchOptions {
     pub steps: u64,
     /// Whether loads of uninitialized shared or local memory are faults.
     pub checks_uninitialized: bool,
-    /// Whether data races in shared memory are faults: two threads access a byte, at least one writes, and no barrier,
-    /// mbarrier or fence orders the accesses.
+    /// Whether data races in shared and global memory are faults: two threads access a byte, at least one writes, and no
+    /// barrier, mbarrier or fence orders the accesses. Blocks then run on one thread.
     pub checks_races: bool,
     /// The lanes of each warp that run threads; all by default.
     pub active: LaneMask,
@@ -228,5 +228,10 @@ fn described(raw: &RawFault, engine: &Engine<'_>) -> MachineFault {
     let nearest = if is_of_place { engine.nearest(address) } else { None };
     let hint = nearest.as_ref().and_then(|nearest| engine.address_hint(address, nearest));
     let thread = engine.shape.thread(warp, lane as usize);
-    MachineFault { kind: raw.kind.clone(), site, block, thread, lane, address, nearest, hint }
+    let mut kind = raw.kind.clone();
+    if let FaultKind::Race { other, times, .. } = &mut kind {
+        let pair = [site.min(*other), site.max(*other)];
+        *times = engine.known_races.get(&pair).copied().unwrap_or(1);
+    }
+    MachineFault { kind, site, block, thread, lane, address, nearest, hint }
 }

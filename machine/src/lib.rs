@@ -26,11 +26,12 @@ mod mbarrier;
 mod memory;
 #[doc(hidden)]
 pub mod named;
-mod number;
 mod observer;
+mod order;
 mod printf;
 mod races;
 mod registers;
+mod scalar;
 mod stack;
 pub mod tensor;
 mod tensor_load;
@@ -53,10 +54,11 @@ pub use self::memory::{
     Protection, TooMuchMemory,
 };
 pub use self::named::ParseNameError;
-pub use self::number::NumberType;
 pub use self::observer::{
     LaunchCounts, LaunchWatch, LoadAlone, LoadOutcome, LoadedLanes, MemoryAccess, MemoryObserver,
     SkipReason,
 };
+pub use self::races::{OtherAccess, Unordered};
 pub use self::registers::{Origin, Registers};
+pub use self::scalar::ScalarType;
 pub use self::tensor_load::WarpTensorMemory;

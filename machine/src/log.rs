@@ -43,16 +43,14 @@ impl FaultLog {
         }
     }
 
-    /// Adds the faults of later blocks, apart from those that `keep` leaves out.
-    pub(crate) fn extend(&mut self, later: Self, mut keep: impl FnMut(&RawFault) -> bool) {
+    /// Adds the faults of later blocks.
+    pub(crate) fn extend(&mut self, later: Self) {
         let mut left = later.totals;
         for fault in later.recorded {
             if let Some(total) = left.get_mut(&(fault.site, discriminant(&fault.kind))) {
                 total.count -= 1;
             }
-            if keep(&fault) {
-                self.add(fault);
-            }
+            self.add(fault);
         }
         // Those that were not recorded there have 20 before them here, too.
         for (key, FaultCount { count, .. }) in left {

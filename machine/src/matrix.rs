@@ -4,18 +4,18 @@
 //! undocumented, so its results can differ in the last bits. [PTX ISA, "Warp Level Matrix Instructions"]
 
 use std::iter::repeat_n;
-use std::ops::{BitOr, Range};
+use std::ops::BitOr;
 
-use crate::access::{AccessKind, Address, LaneBytes, changed, find_addresses, parts};
+use crate::access::{AccessKind, Address, LaneBytes, find_addresses, parts};
 use crate::code::{MemoryKind, MemoryOp, Op};
 use crate::engine::{Engine, Stop};
 use crate::fault::FaultKind;
 use crate::float::{self, Direction, FloatOp, Modes};
-use crate::memory::{Found, Missing, UNKNOWN, UNWRITTEN, joined};
-use crate::number::NumberType as T;
+use crate::memory::{Missing, UNKNOWN, UNWRITTEN, joined};
+use crate::races;
 pub use crate::races::FragmentKind;
-use crate::races::{Performer, SharedAccess, Strength};
 use crate::registers::{Lane, Origin, Registers, Slot};
+use crate::scalar::ScalarType as T;
 use crate::warp::{Path, Warp, lanes};
 use warpload::lane::LANES;
 
@@ -660,12 +660,6 @@ impl Multiply {
     }
 }
 
-/// Bytes that were moved: their place, and the ones that a store has changed.
-struct Moved {
-    found: Found,
-    write: Option<u32>,
-}
-
 /// Moves a matrix between memory and registers.
 struct Transfer<'a, 'e> {
     warp: &'a mut Warp,
@@ -687,7 +681,7 @@ impl Transfer<'_, '_> {
         bytes: &mut [u8],
         flags: &mut u8,
         lane: usize,
-    ) -> Option<Moved> {
+    ) -> Option<()> {
         let is_store = self.is_store();
         let (mut memories, _) = parts(self.warp, self.path, self.engine);
         let size = bytes.len() as u32;
@@ -699,12 +693,11 @@ impl Transfer<'_, '_> {
             Ok(found) if is_store => {
                 let (region, offset) = memories.at_mut(found);
                 let place = offset..offset + bytes.len();
-                let changed = changed(region.values.get(place.clone()).unwrap_or_default(), bytes);
                 if let Some(to) = region.values.get_mut(place.clone()) {
                     to.copy_from_slice(bytes);
                 }
                 region.mark(place, *flags);
-                return Some(Moved { found, write: Some(changed) });
+                return Some(());
             }
             Ok(found) => {
                 let (region, offset) = memories.at(found);
@@ -719,7 +712,7 @@ impl Transfer<'_, '_> {
                     let (op, warp) = (self.op, self.warp.number);
                     self.engine.fault(FaultKind::Uninitialized, op, warp, lane as u32, address);
                 }
-                return Some(Moved { found, write: None });
+                return Some(());
             }
             Err(missing) => missing,
         };
@@ -734,18 +727,17 @@ impl Transfer<'_, '_> {
         self.engine.fault(kind, self.op, self.warp.number, lane as u32, address);
     }
 
-    /// Checks a part of a transfer for races, if it is in shared memory.
-    fn check_race(&mut self, moved: &Moved, part: Range<usize>, performer: Performer) {
-        let Found::Shared(at) = moved.found else { return };
-        self.engine.check_race(SharedAccess {
-            place: at + part.start..at + part.end,
-            write: moved.write.map(|changed| changed >> part.start),
-            strength: Strength::Weak,
+    /// A part of the transfer, for the race detector.
+    fn checked(&self, bytes: usize) -> races::Access {
+        races::Access {
+            bytes: bytes as u32,
+            size: 1,
+            is_write: self.is_store(),
+            strong: None,
             warp: self.warp.number,
-            performer,
             site: self.op.site,
             is_copy: false,
-        });
+        }
     }
 
     /// The flags of bytes that an unknown value is stored to.
@@ -827,9 +819,12 @@ impl Transfer<'_, '_> {
                 let mut bytes = number.to_le_bytes();
                 let moved = self.transfer(address, &mut bytes[..size], &mut flags, first);
                 // One fault for the whole matrix. The elements of a load that are missing are zero.
-                let Some(moved) = moved else { break 'transfer };
-                let performer = Performer::Warp { first, kind: fragment.kind };
-                self.check_race(&moved, 0..size, performer);
+                if moved.is_none() {
+                    break 'transfer;
+                }
+                let access = self.checked(size);
+                let place = (self.access.space, address);
+                self.engine.check_together(&access, (exec, fragment.kind), place);
                 if !is_store {
                     let number = u64::from_le_bytes(bytes);
                     for part in 0..per_step {
@@ -890,17 +885,25 @@ impl Transfer<'_, '_> {
             for (row, bytes) in rows.iter_mut().take(count).enumerate() {
                 let lane = count * matrix + row;
                 let moved = self.transfer(addresses[lane], bytes, &mut flags, lane);
-                let Some(moved) = moved else { continue };
+                if moved.is_none() {
+                    continue;
+                }
                 done |= 1 << lane;
                 seen[lane][..16].copy_from_slice(bytes);
-                if self.engine.block.races.is_none() {
+                if self.engine.races.is_none() {
                     continue;
                 }
                 // Each element belongs to the lane that holds it, and not to the one with the row's address.
-                for byte in 0..16 {
-                    if let Some(holder) = layout.holder(row, byte) {
-                        self.check_race(&moved, byte..byte + 1, Performer::Lane(holder));
+                let holders: [_; 16] = std::array::from_fn(|byte| layout.holder(row, byte));
+                let mut start = 0;
+                for run in holders.chunk_by(|one, next| one == next) {
+                    if let Some(holder) = run[0] {
+                        let access = self.checked(run.len());
+                        let place = [addresses[lane].wrapping_add(start); LANES];
+                        let place = (self.access.space, &place);
+                        self.engine.check_lanes(&access, 1 << holder, place, &|_, _| false);
                     }
+                    start += run.len() as u64;
                 }
             }
             if flags & UNKNOWN != 0 {

@@ -8,8 +8,8 @@
 use crate::code::Arrive;
 use crate::fault::MbarrierFault;
 use crate::lanes::{LaneFunction, LaneOperation};
-use crate::number::NumberType as T;
 use crate::registers::Origin;
+use crate::scalar::ScalarType as T;
 use warpload::lane::LANES;
 
 /// The limit of all counts.
@@ -122,7 +122,8 @@ pub fn pending_count() -> Option<LaneOperation> {
 mod tests {
     use super::*;
 
-    const PLAIN: Arrive = Arrive { drops: false, completes_not: false, expects_tx: false };
+    const PLAIN: Arrive =
+        Arrive { drops: false, completes_not: false, expects_tx: false, is_of_copies: false };
 
     #[test]
     fn words_hold_every_state() {

@@ -10,7 +10,6 @@ use std::thread;
 
 use crate::code::{Action, AddressSpace, MemoryKind, MemoryOp, Site};
 use crate::engine::Engine;
-use crate::fault::FaultKind;
 use crate::log::FaultLog;
 use crate::memory::DeviceMemory;
 use crate::observer::{LaunchCounts, MemoryObserver};
@@ -69,13 +68,14 @@ impl Engine<'_> {
     }
 
     /// Whether the order of blocks only shows in memory, in findings and to an observer: no block waits for others, reads
-    /// the clock, allocates memory, or adds to global memory, whose sums may depend on the order.
+    /// the clock, allocates memory, or adds to global memory, whose sums may depend on the order; and races are not checked,
+    /// because blocks race with each other.
     fn is_divisible(&self) -> bool {
         let is_ordered = |access: &MemoryOp| {
             let is_global = matches!(access.space, AddressSpace::Global | AddressSpace::Generic);
             let orders = match access.kind {
                 MemoryKind::Atomic(_) => true,
-                MemoryKind::Load => access.is_ordered,
+                MemoryKind::Load => access.strong.is_some(),
                 MemoryKind::Store | MemoryKind::Copy { .. } | MemoryKind::Mbarrier(_) => false,
             };
             is_global && orders
@@ -83,6 +83,7 @@ impl Engine<'_> {
         let mut actions = self.code.ops.iter().map(|op| &op.action);
         self.options.only_block.is_none()
             && self.memory.is_plain()
+            && self.races.is_none()
             && !self.code.externals.iter().any(|external| external.allocates())
             && !actions.any(|action| match action {
                 Action::Clock { .. } => true,
@@ -115,12 +116,7 @@ impl Engine<'_> {
     fn take_over(&mut self, part: Part) {
         self.counts.add(&part.counts);
         self.ended += part.ended;
-        let known = &mut self.known_races;
-        // A pair of instructions races once in a launch.
-        self.faults.extend(part.faults, |fault| match fault.kind {
-            FaultKind::Race { other, .. } => known.insert((other, fault.site)),
-            _ => true,
-        });
+        self.faults.extend(part.faults);
         for (site, count) in part.skipped {
             *self.skipped.entry(site).or_default() += count;
         }

@@ -16,7 +16,6 @@ use crate::fault::{FaultKind, MachineFaultKind, StackLimit};
 use crate::matrix;
 use crate::memory::{LocalMemory, UNWRITTEN};
 use crate::observer::SkipReason;
-use crate::races::RaceCheck;
 use crate::registers::{CARRY, Origins, Registers, Slot};
 use crate::stack;
 use crate::tensor_load;
@@ -264,7 +263,7 @@ impl Warp {
         let last = engine.counts.warp_instructions.saturating_add(turn);
         loop {
             if !self.waiting.is_empty() {
-                self.meet(engine.code, &mut engine.block.races);
+                self.meet(engine);
             }
             if !self.parked.is_empty() {
                 self.release(engine.code);
@@ -418,7 +417,7 @@ impl Warp {
                 }
             }
             Action::NotExecuted(_) => return Ok(exec | unknown),
-            Action::Nop | Action::Fence | Action::Copies(_) => {}
+            Action::Nop | Action::Fence(_) | Action::Copies(_) => {}
             _ => return Err(self.unknown(path, slot, unknown, "a guard")),
         }
         Ok(exec & !unknown)
@@ -533,14 +532,16 @@ impl Warp {
                     self.forget_writes(base + offset, *bytes, exec);
                 }
             }
-            Action::Fence => {
-                if let Some(races) = &mut engine.block.races {
-                    races.fence(self.number, exec);
+            Action::Fence(scope) => {
+                if let Some(races) = &mut engine.races {
+                    let order = &mut engine.block.order;
+                    order.fence(self.number, exec, *scope, &mut races.moments);
                 }
             }
             Action::Copies(operation) => {
-                if let Some(races) = &mut engine.block.races {
-                    races.group_copies(*operation, self.number, exec);
+                if let Some(races) = &mut engine.races {
+                    let order = &mut engine.block.order;
+                    order.group_copies(*operation, self.number, exec, &mut races.moments);
                 }
             }
             Action::Stack(operation) => {
@@ -931,7 +932,7 @@ impl Warp {
         engine: &mut Engine<'_>,
     ) -> Result<Next, Stop> {
         let Some(slot) = exchange.members else {
-            self.exchange_now(path.frame, op, exchange.kind, exec, None);
+            self.exchange_now(path.frame, op, exchange.kind, exec, 0, engine);
             path.pc += 1;
             return Ok(Next::Goes);
         };
@@ -946,8 +947,7 @@ impl Warp {
             let group = group.fold(0, |all, lane| all | 1 << lane);
             left &= !group;
             if members & self.alive & !group == 0 {
-                let meeting = engine.block.races.as_mut().map(|races| (races, members));
-                self.exchange_now(path.frame, op, exchange.kind, group, meeting);
+                self.exchange_now(path.frame, op, exchange.kind, group, members, engine);
             } else {
                 self.waiting.push(Waiting { path: Path { mask: group, ..*path }, members });
                 waits |= group;
@@ -960,24 +960,26 @@ impl Warp {
         Ok(self.stay(path, waits, Next::Left))
     }
 
-    /// Executes an exchange. `meeting` has the named members, if races are checked.
+    /// Executes an exchange among the named members.
     fn exchange_now(
         &mut self,
         frame: usize,
         op: &Op,
         kind: ExchangeKind,
         exec: u32,
-        meeting: Option<(&mut RaceCheck, u32)>,
+        members: u32,
+        engine: &mut Engine<'_>,
     ) {
-        if let (ExchangeKind::Sync, Some((races, members))) = (kind, meeting) {
-            races.join(self.number, exec & members);
+        if let (ExchangeKind::Sync, Some(races)) = (kind, &mut engine.races) {
+            engine.block.order.meet(self.number, exec & members, &mut races.moments);
         }
         let registers = &mut self.frames[frame].registers;
         exchange::execute(registers, op, kind, exec);
     }
 
     /// Executes an exchange once all of its members have arrived, at one instruction or at several of its kind.
-    fn meet(&mut self, code: &Code, races: &mut Option<RaceCheck>) {
+    fn meet(&mut self, engine: &mut Engine<'_>) {
+        let code = engine.code;
         let kind = |waiting: &Waiting| match code.ops[waiting.path.pc as usize].action {
             Action::Exchange(exchange) => Some(exchange.kind),
             _ => None,
@@ -1004,8 +1006,8 @@ impl Warp {
             }
             let op_at = |place: &Path| &code.ops[place.pc as usize];
             if same == ExchangeKind::Sync || places.len() == 1 {
-                let meeting = races.as_mut().map(|races| (races, members));
-                self.exchange_now(places[0].frame, op_at(&places[0]), same, arrived, meeting);
+                let (frame, op) = (places[0].frame, op_at(&places[0]));
+                self.exchange_now(frame, op, same, arrived, members, engine);
                 places.clear();
             }
             // Each place reads a copy, because a result may be the source of another place.

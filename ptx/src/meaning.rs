@@ -56,7 +56,7 @@ impl Meaning {
     /// Returns the access size in bytes, 1 to 32; the address is aligned to it.
     #[must_use]
     pub fn bytes(&self) -> u32 {
-        self.scalar.bytes().unwrap_or(1) * u32::from(self.elements)
+        self.scalar.bytes() * u32::from(self.elements)
     }
 }
 
@@ -170,7 +170,10 @@ impl Module<'_> {
         });
         Ok(Meaning {
             space,
-            scalar: load.scalar().filter(|scalar| scalar.bytes().is_some()).ok_or(illegal)?,
+            scalar: load
+                .scalar()
+                .filter(|scalar| scalar.variable_bytes().is_some())
+                .ok_or(illegal)?,
             elements: load.elements(),
             cache: cache.map(|found| found.0),
             is_non_coherent: load.has(QualifierKind::NonCoherent),

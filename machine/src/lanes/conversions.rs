@@ -2,7 +2,7 @@
 
 use super::{LaneFunction, LaneOperation};
 use crate::float::{self, Direction, Modes};
-use crate::number::NumberType as T;
+use crate::scalar::ScalarType as T;
 
 /// Converts a number of up to 64 bits. `is_integral` rounds floats to integers that stay floats. Results of 8 bits are
 /// extended to 16, because registers have at least 16 bits.

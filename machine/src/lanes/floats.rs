@@ -2,7 +2,7 @@
 
 use super::{LaneFunction, LaneOperation};
 use crate::float::{self, Direction, Extreme, FloatOp, Modes};
-use crate::number::NumberType as T;
+use crate::scalar::ScalarType as T;
 
 /// A function of floats of 16 bits, one or two in a register. `$part`, the type of one, is a constant to the compiler.
 macro_rules! halves {

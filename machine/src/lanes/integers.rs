@@ -2,8 +2,8 @@
 
 use super::{LaneFunction, LaneOperation};
 use crate::code::Op;
-use crate::number::NumberType as T;
 use crate::registers::{CARRY, Lane, NONE, Registers};
+use crate::scalar::ScalarType as T;
 use warpload::lane::LANES;
 
 /// A function of sources with 16, 32 or 64 bits. Narrow results are zero-extended, because every register takes whole

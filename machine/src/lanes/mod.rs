@@ -10,8 +10,8 @@
 use std::fmt;
 
 use crate::code::Op;
-use crate::number::NumberType;
 use crate::registers::Registers;
+use crate::scalar::ScalarType;
 
 /// A [`LaneFunction`] that evaluates an expression of one to three sources in each lane. `inline` is for expressions
 /// that the compiler would call otherwise, because they are long, but vectorizes.
@@ -45,24 +45,24 @@ pub mod video;
 #[derive(Debug)]
 pub struct LaneOperation {
     /// The type of the result.
-    pub result: NumberType,
+    pub result: ScalarType,
     /// The types of the sources in order, at most four.
-    pub sources: Vec<NumberType>,
+    pub sources: Vec<ScalarType>,
     /// The function, for [`Action::Lanes`](crate::code::Action::Lanes).
     pub function: LaneFunction,
 }
 
 impl LaneOperation {
     pub(crate) fn new(
-        result: NumberType,
-        sources: &[NumberType],
+        result: ScalarType,
+        sources: &[ScalarType],
         function: LaneFunction,
     ) -> Option<Self> {
         Some(Self { result, sources: sources.to_vec(), function })
     }
 
     /// An operation on `count` sources of the result's type.
-    fn uniform(scalar: NumberType, count: usize, function: LaneFunction) -> Option<Self> {
+    fn uniform(scalar: ScalarType, count: usize, function: LaneFunction) -> Option<Self> {
         Self::new(scalar, &[scalar; 3][..count], function)
     }
 }

@@ -3,8 +3,8 @@
 use super::{LaneFunction, LaneOperation};
 use crate::code::Op;
 use crate::float;
-use crate::number::NumberType as T;
 use crate::registers::{Lane, Registers};
+use crate::scalar::ScalarType as T;
 use warpload::lane::LANES;
 
 /// Copies a register of up to 64 bits.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::{LaneFunction, LaneOperation};
 use crate::float;
-use crate::number::NumberType as T;
+use crate::scalar::ScalarType as T;
 use warpload::lane::LANES;
 
 /// A relation of two numbers. The first six are false for NaN.

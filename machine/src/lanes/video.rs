@@ -4,7 +4,7 @@
 use super::predicates::Comparison;
 use super::{LaneFunction, LaneOperation};
 use crate::float;
-use crate::number::NumberType as T;
+use crate::scalar::ScalarType as T;
 
 /// The computation of a result from two selected parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

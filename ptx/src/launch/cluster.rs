@@ -7,6 +7,7 @@
 
 use crate::module::Module;
 use crate::syntax::load::{Keyword, MemoryScope, PtxInstruction, QualifierKind};
+use crate::syntax::special::{Value, special_register};
 use crate::syntax::types::SubQualifier;
 use crate::syntax::{Opcode, StateSpace};
 
@@ -29,8 +30,8 @@ pub(super) fn needs_cluster(module: &Module<'_>, of: &PtxInstruction<'_>) -> boo
         return true;
     }
     of.names().any(|name| {
-        let text = module.text(name);
-        let is_of_cluster = text.starts_with("%cluster") || text.starts_with("%nclusterid");
-        is_of_cluster && module.find_at(of.scope, name).is_none()
+        let special = special_register(module.text(name));
+        special.is_some_and(|known| matches!(known.value, Value::Cluster))
+            && module.find_at(of.scope, name).is_none()
     })
 }

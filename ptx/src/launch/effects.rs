@@ -1,10 +1,9 @@
 //! [`Effects`]: everything that a skipped instruction would write.
 
 use super::compile::FunctionCompiler;
-use super::lane_rules::number_types;
 use crate::syntax::StateSpace;
 use crate::syntax::load::{Keyword, Opcode, PtxInstruction, QualifierKind};
-use warpload_machine::NumberType as T;
+use warpload_machine::ScalarType as T;
 use warpload_machine::code::{Effects, Extent, UnknownWrite};
 
 /// The size of an mbarrier in bytes.
@@ -72,8 +71,7 @@ fn memory<'m>(compiler: &mut FunctionCompiler<'_, 'm>, of: &PtxInstruction<'m>) 
         |place: usize| of.operands.get(place).is_some_and(|of_it| of.address_in(of_it).is_some());
     let space = of.space().map(|space| space.0);
     let shared = Some(StateSpace::Shared);
-    let element_bytes =
-        number_types(compiler.module, of).first().map_or(8, |scalar| scalar.bytes());
+    let element_bytes = of.types().next().map_or(8, |scalar| scalar.bytes());
     let value = Extent::Bytes(u64::from(of.elements()) * u64::from(element_bytes));
     let mbarrier = Extent::Bytes(MBARRIER);
     let size_at = |compiler: &mut FunctionCompiler<'_, 'm>, place: usize| {

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::kernel::{Kernel, KernelLaunch};
-use super::report::{FaultTotal, KernelFault, KernelResult, SkippedInstruction, UnknownCause};
+use super::report::{
+    FaultLine, FaultTotal, KernelFault, KernelResult, SkippedInstruction, UnknownCause,
+};
 use super::written::{Place, Shown, Written};
 use crate::meaning::Register;
 use crate::module::StatementId;
@@ -67,7 +69,11 @@ impl Kernel<'_> {
 
     fn fault(&self, raw: MachineFault, shown: &mut Shown<'_>) -> KernelFault {
         let statement = StatementId(raw.site.0);
-        let line = |shown: &mut Shown<'_>, other: Site| shown.place(StatementId(other.0)).line;
+        let line = |shown: &mut Shown<'_>, other: Site| {
+            let other = StatementId(other.0);
+            let source_line = self.module.location(other).map(|location| location.line);
+            FaultLine { line: shown.place(other).line, source_line }
+        };
         let kind = raw.kind.map(shown, line, |shown, origin| cause(origin, shown));
         let nearest_name = match raw.nearest.as_ref().map(|nearest| &nearest.purpose) {
             Some(AllocationUse::Argument(number)) => shown.parameter(self.function, *number),

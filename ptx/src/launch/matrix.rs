@@ -5,7 +5,7 @@ use super::compile::{Compiled, FunctionCompiler, NotExecuted};
 use crate::syntax::load::{Keyword, Opcode, Operand, PtxInstruction, QualifierKind};
 use warpload_machine::code::{Element, MemoryKind, MemoryOp, Slot};
 use warpload_machine::matrix::{FragmentKind, MatrixOp, Product, RowLayout};
-use warpload_machine::{Direction, NumberType as T};
+use warpload_machine::{Direction, ScalarType as T};
 
 impl<'m> FunctionCompiler<'_, 'm> {
     /// Decodes a matrix instruction.

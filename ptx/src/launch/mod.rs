@@ -48,13 +48,14 @@ pub(crate) use self::compile::{Compilation, Surroundings, compile_loads, shared_
 pub use self::kernel::{Kernel, KernelError, KernelLaunch, RegisterLanes};
 pub use self::loaded::LoadedModule;
 pub use self::report::{
-    FaultTotal, KernelFault, KernelFaultKind, KernelResult, SkippedInstruction, UnknownCause,
+    FaultLine, FaultTotal, KernelFault, KernelFaultKind, KernelResult, SkippedInstruction,
+    UnknownCause,
 };
 #[cfg(feature = "trace")]
 pub use self::trace::{AccessLine, AccessStatement, AccessStatements, LaunchTrace, traced_kernel};
 pub use warpload_machine::{
     AccessKind, AllocationError, AllocationSide, AllocationUse, Assertion, DeviceMemory, FaultKind,
     Fill, FillError, LaneBytes, LaunchCounts, LaunchOptions, LaunchWatch, MbarrierFault,
-    MemoryAccess, MemoryObserver, NearestAllocation, PrintfFault, Site, StackLimit,
-    TensorLoadFault, TooMuchMemory, UnknownBytes, WarpTensorMemory,
+    MemoryAccess, MemoryObserver, NearestAllocation, OtherAccess, PrintfFault, Site, StackLimit,
+    TensorLoadFault, TooMuchMemory, UnknownBytes, Unordered, WarpTensorMemory,
 };

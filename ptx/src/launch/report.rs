@@ -8,7 +8,8 @@ use std::sync::Arc;
 use crate::module::StatementId;
 use warpload::text::plural;
 use warpload_machine::{
-    AllocationSide, AllocationUse, FaultKind, LaunchCounts, NearestAllocation, UnknownBytes,
+    AllocationSide, AllocationUse, FaultKind, LaunchCounts, NearestAllocation, OtherAccess,
+    UnknownBytes, Unordered,
 };
 
 /// An unsupported instruction that was reached. Its results are unknown.
@@ -146,7 +147,26 @@ impl KernelResult {
 }
 
 /// The kind of a [`KernelFault`]. Another instruction is known by its line, from 1.
-pub type KernelFaultKind = FaultKind<u32, UnknownCause>;
+pub type KernelFaultKind = FaultKind<FaultLine, UnknownCause>;
+
+/// The line of another instruction that a fault is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultLine {
+    /// The line in the module, from 1.
+    pub line: u32,
+    /// The line in the source file, if the module says.
+    pub source_line: Option<u32>,
+}
+
+impl fmt::Display for FaultLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}", self.line)?;
+        match self.source_line {
+            Some(source) => write!(f, " (source line {source})"),
+            None => Ok(()),
+        }
+    }
+}
 
 /// The reason why a value, or a byte of memory, is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -366,14 +386,22 @@ impl fmt::Display for KernelFault {
                 f.write_str(", which a kernel cannot write")?;
             }
             KernelFaultKind::Mbarrier(fault) => write!(f, "mbarrier at {address:#x}: {fault}")?,
-            KernelFaultKind::Race { other, thread: [x, y, z], is_copying: true } => write!(
-                f,
-                "race: thread ({x}, {y}, {z}) copies to {address:#x} in line {other}, and has not waited for the copy"
-            )?,
-            KernelFaultKind::Race { other, thread: [x, y, z], is_copying: false } => write!(
-                f,
-                "race: thread ({x}, {y}, {z}) accesses {address:#x} in line {other}, and nothing orders the two"
-            )?,
+            KernelFaultKind::Race { other, thread: [x, y, z], block, access, reason, times } => {
+                let how = match access {
+                    OtherAccess::Read => "read",
+                    OtherAccess::Write => "written",
+                    OtherAccess::Copy => "copied",
+                };
+                write!(f, "race: {address:#x} is also {how} by thread ({x}, {y}, {z})")?;
+                if *block != self.block {
+                    let [x, y, z] = block;
+                    write!(f, " of block ({x}, {y}, {z})")?;
+                }
+                write!(f, " in {other}; {}", unordered(*reason))?;
+                if *times > 1 {
+                    write!(f, "; {times} times")?;
+                }
+            }
             KernelFaultKind::Trap => f.write_str("trap")?,
             KernelFaultKind::BarrierDivergence => {
                 f.write_str("barrier divergence: the threads that it waits for do not arrive")?;
@@ -403,6 +431,22 @@ impl fmt::Display for KernelFault {
             }
         }
         Ok(())
+    }
+}
+
+/// What would order the accesses of a race.
+fn unordered(reason: Unordered) -> &'static str {
+    match reason {
+        Unordered::Warp => "no `bar.warp.sync` (`__syncwarp`) orders the two lanes of a warp",
+        Unordered::Block => "no barrier (`__syncthreads`) orders the two warps of a block",
+        Unordered::Grid => {
+            "nothing orders the two blocks: expected a release and an acquire at device scope, or two launches"
+        }
+        Unordered::Scope => "both are strong, but the scope of one has only its own block",
+        Unordered::Overlap => "both are strong, but not accesses to the same bytes in full",
+        Unordered::Copy => {
+            "nothing has waited for the copy: expected `cp.async.wait_group`, or a wait for its mbarrier"
+        }
     }
 }
 

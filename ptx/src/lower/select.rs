@@ -11,8 +11,8 @@ use crate::meaning::{
     Register, ResolvedAddress,
 };
 use crate::module::{DeclarationId, Function, FunctionKind, Module, Role, VariableLayout};
+use crate::syntax::StateSpace;
 use crate::syntax::load::{CacheOperator, MemoryOrder, Opcode, PtxLoad, QualifierKind};
-use crate::syntax::{StateSpace, TypeClass};
 
 /// The base of a function's local variables.
 const FRAME: Reg = Reg::new(1);
@@ -199,10 +199,8 @@ impl<'m> Selector<'m> {
     fn is_low_part(&self, known: i64, elements: &[Option<Register>]) -> bool {
         let register = elements.first().copied().flatten();
         let declared = register.and_then(|register| self.module.declaration(register.declaration));
-        let bits = declared.and_then(|declared| declared.scalar.bits());
-        known % 4 == 0
-            && self.meaning.scalar.class() != TypeClass::Signed
-            && bits.is_some_and(|bits| bits >= 32)
+        let bits = declared.and_then(|declared| declared.scalar.register_bits());
+        known % 4 == 0 && !self.meaning.scalar.is_signed() && bits.is_some_and(|bits| bits >= 32)
     }
 
     fn constant_operand(&self, address: Address, elements: &[Option<Register>]) -> Option<Binding> {
@@ -227,7 +225,7 @@ impl<'m> Selector<'m> {
     fn size(&self, address: Address, bytes: u32) -> Option<Size> {
         let is_constant = matches!(self.meaning.space, AddressSpace::Constant { .. });
         let is_known = is_constant && address.is_known;
-        let is_signed = self.meaning.scalar.class() == TypeClass::Signed && !is_known;
+        let is_signed = self.meaning.scalar.is_signed() && !is_known;
         Some(match (bytes, is_signed) {
             (1, false) => Size::U8,
             (1, true) => Size::S8,

@@ -3,7 +3,7 @@
 use crate::module::{Declaration, Module};
 use crate::syntax::expression::{Constant, constant};
 use crate::syntax::words::Words;
-use crate::syntax::{ScalarType, Span, SyntaxError, TypeClass};
+use crate::syntax::{ScalarType, Span, SyntaxError};
 use crate::syntax::{Token, TokenKind};
 
 /// The initial values of a variable. Elements without a value are zero.
@@ -100,7 +100,7 @@ impl Module<'_> {
             dimensions.push(u64::from(declaration.vector));
         }
         let mut list = List {
-            size: u64::from(declaration.scalar.bytes().unwrap_or(1)),
+            size: u64::from(declaration.scalar.variable_bytes().unwrap_or(1)),
             strides: strides(&dimensions),
             open: Vec::new(),
             next: 0,
@@ -230,17 +230,14 @@ impl Constant {
     /// integer types other than `.b32` and `.b64`.
     #[must_use]
     pub fn bits(self, scalar: ScalarType) -> Option<u64> {
-        let bits = scalar.bits()?;
-        match (scalar, scalar.class(), self) {
-            (ScalarType::F64, ..) => Some(self.float().to_bits()),
-            (ScalarType::F32, ..) => Some(u64::from((self.float() as f32).to_bits())),
-            (ScalarType::B64, _, Self::Float(value)) => Some(value.to_bits()),
-            (ScalarType::B32, _, Self::Float(value)) => Some(u64::from((value as f32).to_bits())),
-            (
-                _,
-                TypeClass::Bits | TypeClass::Unsigned | TypeClass::Signed,
-                Self::Integer { bits: value, .. },
-            ) => Some(value & (u64::MAX >> (64 - bits.min(64)))),
+        match (scalar, self) {
+            (ScalarType::F64, _) => Some(self.float().to_bits()),
+            (ScalarType::F32, _) => Some(u64::from((self.float() as f32).to_bits())),
+            (ScalarType::B64, Self::Float(value)) => Some(value.to_bits()),
+            (ScalarType::B32, Self::Float(value)) => Some(u64::from((value as f32).to_bits())),
+            (_, Self::Integer { bits, .. }) if scalar.is_integer() => {
+                Some(bits & (u64::MAX >> (64 - scalar.bits().min(64))))
+            }
             _ => None,
         }
     }

@@ -333,7 +333,7 @@ pub(crate) fn initial_bytes(
             return initial;
         }
     };
-    let width = declaration.scalar.bytes().map_or(size, u64::from);
+    let width = declaration.scalar.variable_bytes().map_or(size, u64::from);
     for placed in values {
         let end = placed.offset.saturating_add(width).min(size);
         let range = placed.offset..end;

@@ -200,7 +200,7 @@ impl Declaration {
     /// Returns the size of one element in bytes, a whole vector if it is one; `None` if the type has no size here.
     #[must_use]
     pub fn element_bytes(&self) -> Option<u64> {
-        self.scalar.bytes().map(|bytes| u64::from(bytes) * u64::from(self.vector))
+        self.scalar.variable_bytes().map(|bytes| u64::from(bytes) * u64::from(self.vector))
     }
 
     /// The unit of the displacement of an address in bytes.

@@ -24,12 +24,7 @@ impl<'m> Named<'m> {
         let (declared, number) = (symbol.declaration, symbol.number.unwrap_or(0));
         let register = |component| Register { declaration: symbol.id, number, component };
         let is_register = declared.space == StateSpace::Register;
-        let place = |letter| b"xyzw".iter().chain(b"rgba").position(|known| *known == letter);
-        let component = match suffix.trim_start_matches(|c| c != '.').as_bytes() {
-            [b'.', letter] => place(*letter).map(|place| place as u8 % 4),
-            _ => None,
-        };
-        match component {
+        match component(suffix) {
             _ if suffix.is_empty() && !is_register => Self::Variable(symbol),
             _ if suffix.is_empty() && declared.vector == 1 => Self::Register(register(0)),
             _ if suffix.is_empty() => Self::Vector(register(0), declared.vector),
@@ -66,6 +61,13 @@ impl<'m> Named<'m> {
 pub(crate) fn split(written: &str) -> (&str, &str) {
     let is_outside = |byte: u8| !(byte.is_ascii_alphanumeric() || b"_$%".contains(&byte));
     written.split_at(written.bytes().position(is_outside).unwrap_or(written.len()))
+}
+
+/// The place of the element that a suffix such as `.x` means.
+pub(crate) fn component(suffix: &str) -> Option<u8> {
+    let [b'.', letter] = suffix.trim_start_matches(|c| c != '.').as_bytes() else { return None };
+    let place = b"xyzw".iter().chain(b"rgba").position(|known| known == letter)?;
+    Some(place as u8 % 4)
 }
 
 impl Module<'_> {

@@ -1,11 +1,11 @@
 //! Rules for the address of a load.
 
-use super::judged::{Findings, Judged, OFFSETS, is_integer};
+use super::judged::{Findings, Judged, OFFSETS};
 use super::violation::{Rule, Unit};
 use crate::module::{Array, Declaration, Linkage, Module};
 use crate::syntax::load::{AddressForm, AddressOperand};
 use crate::syntax::special::SpecialRegister;
-use crate::syntax::{ScalarType, Span, StateSpace};
+use crate::syntax::{Span, StateSpace};
 
 /// The help for a register that cannot hold an address or an index.
 const ADDRESS_REGISTER: &str = "an address register holds integers or bits, at most 64 of them";
@@ -59,9 +59,9 @@ fn bracketed(judged: &mut Judged<'_>, base: Span) {
 }
 
 /// A special register that holds one integer may be an address or an index, whatever its width.
-fn special_register(judged: &mut Judged<'_>, name: Span, special: SpecialRegister) {
+fn special_register(judged: &mut Judged<'_>, name: Span, special: &SpecialRegister) {
     judged.needs_special(name, special);
-    if special.is_vector || !is_integer(special.scalar) {
+    if special.is_vector || !special.scalar.is_integer() {
         let (text, scalar) = (judged.text(name), special.scalar);
         let message = match special.is_vector {
             true => format!("`{text}` is a vector"),
@@ -73,9 +73,8 @@ fn special_register(judged: &mut Judged<'_>, name: Span, special: SpecialRegiste
 
 /// Reports a register that cannot hold an address or an index.
 fn register(judged: &mut Judged<'_>, name: Span, declared: &Declaration) -> bool {
-    let is_one = is_integer(declared.scalar)
-        && matches!(declared.scalar.bits(), Some(8..=64))
-        && declared.vector == 1;
+    let is_one =
+        declared.scalar.is_integer() && declared.scalar.bits() <= 64 && declared.vector == 1;
     if !is_one {
         let message = format!("`{}` is of type `.{}`", judged.text(name), declared.scalar);
         judged.add(Rule::AddressBase, name, message, ADDRESS_REGISTER);
@@ -85,7 +84,7 @@ fn register(judged: &mut Judged<'_>, name: Span, declared: &Declaration) -> bool
 
 /// Generic and global addresses have 64 bits; addresses in the other spaces fit in 32.
 fn width(judged: &mut Judged<'_>, name: Span, declared: &Declaration) {
-    if declared.scalar.bits() == Some(32) && judged.may_be_global() {
+    if declared.scalar.bits() == 32 && judged.may_be_global() {
         let kind = if judged.load.space().is_none() { "a generic" } else { "a global" };
         let message = format!("`{}` has 32 bits, {kind} address has 64", judged.text(name));
         judged.add(Rule::AddressWidth, name, message, "use a 64-bit register");
@@ -96,7 +95,7 @@ fn width(judged: &mut Judged<'_>, name: Span, declared: &Declaration) {
 /// addresses.
 fn variable(judged: &mut Judged<'_>, name: Span, declared: &Declaration) {
     let text = judged.text(name);
-    if declared.scalar == ScalarType::Opaque && declared.array == Array::Single {
+    if declared.scalar.is_opaque() && declared.array == Array::Single {
         let message = format!("`{text}` is a texture, sampler or surface");
         let help = "only texture and surface instructions read it";
         judged.add(Rule::AddressBase, name, message, help);
@@ -168,5 +167,5 @@ fn indexed(judged: &mut Judged<'_>, base: Span, address: &AddressOperand) {
 
 /// Whether a register can hold an address of Tensor Memory: 32 bits, an integer or a bit type.
 pub(super) fn is_tensor_address(declared: &Declaration) -> bool {
-    is_integer(declared.scalar) && declared.scalar.bits() == Some(32) && declared.vector == 1
+    declared.scalar.is_integer() && declared.scalar.bits() == 32 && declared.vector == 1
 }

@@ -3,8 +3,8 @@
 use super::combinations::only_global;
 use super::judged::Judged;
 use super::violation::Rule;
+use crate::syntax::StateSpace;
 use crate::syntax::load::{AddressForm, CacheLevel, OperandKind, QualifierKind as Q};
-use crate::syntax::{StateSpace, TypeClass};
 
 /// [`ld` and `ld.global.nc`, Syntax and Description]
 pub(super) fn check(judged: &mut Judged<'_>) {
@@ -47,8 +47,8 @@ fn policy(judged: &mut Judged<'_>) {
     }
     let is_register = |name, is_element| {
         judged.register(name).is_some_and(|register| {
-            register.scalar.bits() == Some(64)
-                && register.scalar.class() != TypeClass::Float
+            register.scalar.is_integer()
+                && register.scalar.bits() == 64
                 && (register.vector > 1) == is_element
         })
     };

@@ -1,12 +1,13 @@
 //! Rules for the destination of a load.
 
-use super::judged::{Findings, Judged, is_integer};
+use super::judged::{Findings, Judged};
 use super::violation::Rule;
 use crate::module::Declaration;
+use crate::syntax::Span;
 use crate::syntax::load::{
     AddressForm, Element, ElementKind, Operand, OperandKind, QualifierKind as Q,
 };
-use crate::syntax::{ScalarType, Span, TypeClass};
+use warpload_machine::ScalarType as T;
 
 /// The number of operands, without and with a cache policy.
 const OPERANDS: std::ops::RangeInclusive<usize> = 2..=3;
@@ -59,7 +60,8 @@ fn no_register(judged: &mut Judged<'_>, span: Span) {
 /// narrower elements, which no document has, ptxas accepts it or crashes.
 fn vector_width(judged: &mut Judged<'_>) {
     let Some(span) = judged.finds(|kind| matches!(kind, Q::Vector(_))) else { return };
-    let Some(bits) = judged.load.scalar().and_then(width) else { return };
+    let bits = judged.load.scalar().and_then(T::register_bits).filter(|bits| *bits >= 8);
+    let Some(bits) = bits else { return };
     let elements = judged.load.elements();
     if !judged.is_wide() && (bits * u32::from(elements) > 128 || elements == 8) {
         let message = format!("a vector of {elements} elements of {bits} bits");
@@ -80,7 +82,7 @@ fn vector(judged: &mut Judged<'_>, span: Span, elements: &[Element]) {
         let message = "all elements are `_`";
         judged.add(Rule::SinkOnly, span, message, "write a register for at least one of them");
     }
-    let mut registers: Vec<(ScalarType, Span)> = Vec::with_capacity(elements.len());
+    let mut registers: Vec<(T, Span)> = Vec::with_capacity(elements.len());
     for Element { kind, span } in elements.iter().copied() {
         let scalar = match kind {
             ElementKind::Sink => None,
@@ -111,23 +113,23 @@ enum Group {
 }
 
 /// The width of a register in bits. A predicate counts as 32.
-fn held_bits(scalar: ScalarType) -> Option<u32> {
-    if scalar == ScalarType::Pred { Some(32) } else { scalar.bits() }
+fn held_bits(scalar: T) -> Option<u32> {
+    if scalar == T::Pred { Some(32) } else { scalar.register_bits() }
 }
 
-fn group(scalar: ScalarType) -> Option<Group> {
-    match (scalar, scalar.class()) {
-        (_, TypeClass::Bits) => None,
-        (ScalarType::F16x2, _) => Some(Group::Pairs),
-        (ScalarType::Pred, _) => Some(Group::Predicates),
-        (_, TypeClass::Float) => Some(Group::Floats),
+fn group(scalar: T) -> Option<Group> {
+    match scalar {
+        _ if scalar.is_bits() => None,
+        T::F16x2 => Some(Group::Pairs),
+        T::Pred => Some(Group::Predicates),
+        T::F16 | T::F32 | T::F64 => Some(Group::Floats),
         _ => Some(Group::Integers),
     }
 }
 
 /// All elements have one width, and neighbours are in the same group or one is of a bit type. Only neighbours are
 /// compared, as in ptxas.
-pub(super) fn mixed(registers: &[(ScalarType, Span)], findings: &mut Findings) {
+pub(super) fn mixed(registers: &[(T, Span)], findings: &mut Findings) {
     let before = std::iter::once(None).chain(registers.iter().map(|register| Some(register.0)));
     let Some((first, _)) = registers.first() else { return };
     for ((scalar, span), before) in registers.iter().zip(before) {
@@ -167,7 +169,7 @@ fn name(judged: &mut Judged<'_>, span: Span) {
 }
 
 /// The type of a register in a vector. ptxas also accepts special registers there.
-fn scalar(judged: &mut Judged<'_>, name: Span) -> Option<ScalarType> {
+fn scalar(judged: &mut Judged<'_>, name: Span) -> Option<T> {
     if let Some(special) = judged.special(name).filter(|special| !special.is_vector) {
         judged.needs_special(name, special);
         return Some(special.scalar);
@@ -189,12 +191,14 @@ fn component<'j>(judged: &mut Judged<'j>, name: Span, span: Span) -> Option<&'j 
 }
 
 /// Checks that a value of the load's type fits into a register. If `is_typed` is false, only the width counts.
-fn fits(judged: &mut Judged<'_>, register: ScalarType, span: Span, is_typed: bool) {
+fn fits(judged: &mut Judged<'_>, register: T, span: Span, is_typed: bool) {
     let Some(loaded) = judged.load.scalar() else { return };
-    let (Some(bits), Some(register_bits)) = (loaded.bits(), held_bits(register)) else { return };
+    let (Some(bits), Some(register_bits)) = (loaded.register_bits(), held_bits(register)) else {
+        return;
+    };
     let name = judged.text(span);
     let is_exact = judged.load.elements() == 8 && judged.is_wide();
-    let (rule, message, help) = if register == ScalarType::Pred && is_typed {
+    let (rule, message, help) = if register == T::Pred && is_typed {
         (
             Rule::DestinationType,
             format!("`{name}` is of type `.{register}`"),
@@ -213,9 +217,9 @@ fn fits(judged: &mut Judged<'_>, register: ScalarType, span: Span, is_typed: boo
         (
             Rule::DestinationType,
             format!("`{name}` of type `.{register}` for a `.{loaded}`"),
-            match loaded.class() {
-                TypeClass::Float => "floats go into registers of their own type or of a bit type",
-                _ => "integers go into registers of integers or of a bit type",
+            match loaded.is_float() {
+                true => "floats go into registers of their own type or of a bit type",
+                false => "integers go into registers of integers or of a bit type",
             },
         )
     } else {
@@ -225,19 +229,11 @@ fn fits(judged: &mut Judged<'_>, register: ScalarType, span: Span, is_typed: boo
 }
 
 /// Whether a register that is wide enough accepts values of the loaded type.
-fn takes(loaded: ScalarType, register: ScalarType, is_vector: bool) -> bool {
-    match loaded.class() {
-        TypeClass::Bits => true,
-        TypeClass::Float => {
-            register.class() == TypeClass::Bits
-                || register == loaded
-                || (is_vector && is_integer(register) && register.bits() == loaded.bits())
-        }
-        _ => is_integer(register) || register == ScalarType::F16x2,
+fn takes(loaded: T, register: T, is_vector: bool) -> bool {
+    if loaded.is_float() {
+        return register.is_bits()
+            || register == loaded
+            || (is_vector && register.is_integer() && register.bits() == loaded.bits());
     }
-}
-
-/// The width of a value in bits; `None` for types that no load has.
-fn width(scalar: ScalarType) -> Option<u32> {
-    scalar.bits().filter(|bits| *bits >= 8)
+    loaded.is_bits() || register.is_integer() || register == T::F16x2
 }

@@ -252,7 +252,7 @@ mod tests {
         let plain: Vec<Q> = Q::table(Opcode::Ld)
             .iter()
             .map(|row| row.1)
-            .chain(ScalarType::names().map(|named| Q::Type(named.1)))
+            .chain(ScalarType::ALL.map(Q::Type))
             .filter(|kind| kind.is_plain())
             .collect();
         assert!(plain.len() > 20);

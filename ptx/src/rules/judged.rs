@@ -7,7 +7,7 @@ use super::violation::{Rule, Unit, Violation};
 use crate::module::{Declaration, DeclarationId, Function, Module, ScopeId, Symbol};
 use crate::syntax::load::{ElementKind, Operand, OperandKind, PtxLoad, QualifierKind};
 use crate::syntax::special::{SpecialRegister, special_register};
-use crate::syntax::{ScalarType, Span, StateSpace, SyntaxError, Target, TypeClass, Version};
+use crate::syntax::{ScalarType, Span, StateSpace, SyntaxError, Target, Version};
 
 /// The help for an offset that is not an integer constant.
 pub(super) const OFFSETS: &str = "addresses and offsets are integer constants";
@@ -145,14 +145,15 @@ impl<'j> Judged<'j> {
     }
 
     /// The special register of a name that the module does not declare itself.
-    pub(super) fn special(&self, name: Span) -> Option<SpecialRegister> {
+    pub(super) fn special(&self, name: Span) -> Option<&'static SpecialRegister> {
         if self.symbol(name).is_some() { None } else { special_register(self.text(name)) }
     }
 
     /// Checks a special register against its own version and target.
-    pub(super) fn needs_special(&mut self, name: Span, special: SpecialRegister) {
+    pub(super) fn needs_special(&mut self, name: Span, special: &SpecialRegister) {
         let feature = format!("`{}`", self.text(name));
-        self.findings.needs(&feature, special.version, special.sm, name);
+        let (version, sm) = special.needs.unzip();
+        self.findings.needs(&feature, version, sm, name);
     }
 
     /// Reports a name that is not a `what`, or that is not declared.
@@ -208,7 +209,7 @@ impl<'j> Judged<'j> {
 
     /// Whether the load has one of the 256-bit forms: `.v8` of 32 bits or `.v4` of 64.
     pub(super) fn is_wide(&self) -> bool {
-        let bits = self.load.scalar().and_then(ScalarType::bits);
+        let bits = self.load.scalar().and_then(ScalarType::register_bits);
         matches!((self.load.elements(), bits), (8, Some(32)) | (4, Some(64)))
     }
 
@@ -236,9 +237,4 @@ pub(super) fn names<'m>(
     };
     let names = elements.iter().filter(|element| element.kind == ElementKind::Name);
     name.into_iter().chain(names.map(|element| element.span))
-}
-
-/// Whether a register holds integers or bits.
-pub(super) fn is_integer(scalar: ScalarType) -> bool {
-    matches!(scalar.class(), TypeClass::Bits | TypeClass::Unsigned | TypeClass::Signed)
 }

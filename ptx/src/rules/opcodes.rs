@@ -40,7 +40,7 @@ pub(super) fn check(
 
 /// Reports a `mov` between a register and elements that do not fill it. [PTX ISA, mov: "packs/unpacks"]
 fn packed(module: &Module<'_>, instruction: &PtxInstruction<'_>, findings: &mut Findings) {
-    let scalar = instruction.scalar().and_then(|scalar| Some((scalar, scalar.bits()?)));
+    let scalar = instruction.scalar().and_then(|scalar| Some((scalar, scalar.register_bits()?)));
     let Some((scalar, bits)) = scalar.filter(|_| instruction.elements() == 1) else { return };
     for operand in instruction.operands {
         let OperandKind::Vector(range) = operand.kind else { continue };
@@ -50,7 +50,10 @@ fn packed(module: &Module<'_>, instruction: &PtxInstruction<'_>, findings: &mut 
             let symbol = module.find_at(instruction.scope, element.name()?)?;
             let declared = symbol.declaration;
             let is_number = !matches!(declared.scalar, ScalarType::Pred);
-            declared.scalar.bits().filter(|_| is_number && declared.space == StateSpace::Register)
+            declared
+                .scalar
+                .register_bits()
+                .filter(|_| is_number && declared.space == StateSpace::Register)
         };
         let wrong =
             elements.iter().find(|element| of_element(element).is_some_and(|known| known != width));

@@ -81,11 +81,8 @@ fn one_type(judged: &mut Judged<'_>) {
         Opcode::TensorLdRed => "its types are `.f32`, `.u32` and `.s32`",
         _ => "its types are `.b32`",
     };
-    let is_legal = |scalar| match load.opcode {
-        Opcode::Ld => {
-            use ScalarType as T;
-            !matches!(scalar, T::Pred | T::F16 | T::F16x2 | T::Opaque | T::Other)
-        }
+    let is_legal = |scalar: ScalarType| match load.opcode {
+        Opcode::Ld => scalar.is_integer() || matches!(scalar, ScalarType::F32 | ScalarType::F64),
         opcode => is_type(opcode == Opcode::TensorLdRed, scalar),
     };
     let mut first = None;

@@ -9,9 +9,9 @@ use super::violation::Rule;
 use crate::syntax::load::{AddressForm, Element, ElementKind, Opcode, Operand, OperandKind};
 use crate::syntax::types::LATER_ASSEMBLER;
 use crate::syntax::{ScalarType, Span};
-use crate::tensor::fixed_operands;
-use crate::tensor::judge::{Parts, Problem, RequiredPart};
-use warpload_machine::tensor::{IllegalLoadError, MAX_REGISTERS};
+use crate::tensor::judge::{ALIGNED, Parts, types};
+use crate::tensor::{TensorLoadErrorKind as Problem, fixed_operands, reduced};
+use warpload_machine::tensor::{IllegalLoadError as Illegal, MAX_REGISTERS};
 
 /// [`tcgen05.ld`, Syntax and Description]
 pub(super) fn check(judged: &mut Judged<'_>) {
@@ -26,25 +26,22 @@ pub(super) fn check(judged: &mut Judged<'_>) {
 fn report(judged: &mut Judged<'_>, problem: Problem) {
     let load = judged.load;
     match problem {
-        Problem::Missing(part) => missing(judged, part),
-        // `qualifiers.rs` checks all types.
-        Problem::Type => {}
+        Problem::Expected(part) => missing(judged, part),
         Problem::RegisterCount { expected, got } => {
             let Some(operand) = load.operands.first() else { return };
             let message = format!("{got} of {expected} registers");
             let help = format!("shape and repeats need {expected} in each thread");
             judged.add(Rule::VectorSize, operand.span, message, help);
         }
-        Problem::Combination(IllegalLoadError::SplitMissing) => {
+        Problem::Illegal(Illegal::SplitMissing) => {
             offset(judged, load.span, "the offset of the second half is missing");
         }
-        Problem::Combination(IllegalLoadError::SplitSurplus { .. }) => {
+        Problem::Illegal(Illegal::SplitSurplus { .. }) => {
             let span = load.operands.last().map_or(load.span, |operand| operand.span);
             offset(judged, span, "an offset of the second half, which this shape does not have");
         }
-        Problem::ReductionWithoutRed | Problem::Combination(_) => {
-            let about = load.qualifiers().filter(|q| problem.is_about(q.kind));
-            for qualifier in about {
+        _ => {
+            for qualifier in load.qualifiers().filter(|q| problem.is_about(q.kind)) {
                 misfit(judged, problem, qualifier.span);
             }
         }
@@ -55,15 +52,14 @@ fn offset(judged: &mut Judged<'_>, span: Span, message: &str) {
     judged.add(Rule::TensorOffset, span, message, "only `.16x32bx2` has one");
 }
 
-fn missing(judged: &mut Judged<'_>, part: RequiredPart) {
+fn missing(judged: &mut Judged<'_>, name: &str) {
     // Before PTX 9.0 `.aligned` is optional, as in ptxas 12.9.
-    let is_optional = part == RequiredPart::Aligned && judged.module.version < LATER_ASSEMBLER;
+    let is_optional = name == ALIGNED && judged.module.version < LATER_ASSEMBLER;
+    let opcode = judged.load.opcode;
     // An unknown qualifier may be a misspelling of the missing one. Types are checked elsewhere.
-    if is_optional || part == RequiredPart::Type || judged.has_unknown() {
+    if is_optional || name == types(opcode == Opcode::TensorLdRed) || judged.has_unknown() {
         return;
     }
-    let opcode = judged.load.opcode;
-    let name = part.name(opcode == Opcode::TensorLdRed);
     let (message, help) = (format!("`{}` without {name}", opcode.name()), format!("add {name}"));
     judged.add(Rule::MissingQualifier, judged.load.opcode_span, message, help);
 }
@@ -72,39 +68,30 @@ fn missing(judged: &mut Judged<'_>, part: RequiredPart) {
 fn misfit(judged: &mut Judged<'_>, problem: Problem, span: Span) {
     let text = judged.text(span);
     let on_load = || format!("`{text}` on this `{}`", judged.load.opcode.name());
-    let Problem::Combination(illegal) = problem else {
-        let message = on_load();
-        return judged.add(
-            Rule::TensorModifier,
-            span,
-            message,
-            "it is only valid with `tcgen05.ld.red`",
-        );
-    };
-    let (rule, message, help) = match illegal {
-        IllegalLoadError::ReductionShape { .. } => (
+    let (rule, message, help) = match problem {
+        Problem::ReductionWithoutRed => {
+            (Rule::TensorModifier, on_load(), "it is only valid with `tcgen05.ld.red`")
+        }
+        Problem::Illegal(Illegal::ReductionShape { .. }) => (
             Rule::TensorShape,
             format!("the shape `{text}` with a reduction"),
             "`tcgen05.ld.red` has `.32x32b` and `.16x32bx2`",
         ),
-        IllegalLoadError::Num { shape, largest, .. } => {
+        Problem::Illegal(Illegal::Num { shape, largest, .. }) => {
             let help = format!("at most `.{largest}`: a load fills {MAX_REGISTERS} registers");
             return judged.add(Rule::TensorRepeat, span, format!("`{text}` of `.{shape}`"), help);
         }
-        IllegalLoadError::ReductionNum => {
+        Problem::Illegal(Illegal::ReductionNum) => {
             (Rule::TensorRepeat, format!("`{text}` with a reduction"), "at least `.x2`")
         }
-        IllegalLoadError::ReductionPack => {
+        Problem::Illegal(Illegal::ReductionPack) => {
             (Rule::TensorModifier, on_load(), "`.pack::16b` is only valid with `tcgen05.ld`")
         }
-        IllegalLoadError::ReductionModifier { .. } => {
+        Problem::Illegal(Illegal::ReductionModifier { .. }) => {
             (Rule::TensorModifier, on_load(), "it is only valid with `.f32`")
         }
-        // These are unknown qualifiers or operands, and reported elsewhere.
-        IllegalLoadError::Shape
-        | IllegalLoadError::ReductionKind
-        | IllegalLoadError::SplitMissing
-        | IllegalLoadError::SplitSurplus { .. } => return,
+        // `qualifiers.rs` judges types and unknown qualifiers.
+        _ => return,
     };
     judged.add(rule, span, message, help);
 }
@@ -177,7 +164,7 @@ fn register(judged: &mut Judged<'_>, element: &Element) -> Option<ScalarType> {
         judged.no(Rule::DestinationRegister, element.span, "register", help);
         return None;
     };
-    if declared.scalar.bits() != Some(32) {
+    if declared.scalar.register_bits() != Some(32) {
         let message = format!("`{}` is of type `.{}`", judged.text(element.span), declared.scalar);
         let help = "Tensor Memory is loaded into registers of 32 bits";
         judged.add(Rule::DestinationWidth, element.span, message, help);
@@ -203,19 +190,11 @@ fn written_once(judged: &mut Judged<'_>, is_red: bool) {
     }
 }
 
-/// A plain register, or a register in braces as newer compilers write it.
 fn reduced_value(judged: &mut Judged<'_>, operand: &Operand) {
-    let span = operand.span;
-    let elements = |range| judged.load.elements_in(range);
-    let element = match operand.kind {
-        OperandKind::Name => Element { kind: ElementKind::Name, span },
-        OperandKind::Component(name) => Element { kind: ElementKind::Component(name), span },
-        OperandKind::Vector(range) if elements(range).len() == 1 => elements(range)[0],
-        _ => {
-            let message = format!("`{}` cannot hold the reduced value", judged.text(span));
-            let help = "write a register of 32 bits";
-            return judged.add(Rule::DestinationRegister, span, message, help);
-        }
+    let Some(element) = reduced(judged.load, operand) else {
+        let message = format!("`{}` cannot hold the reduced value", judged.text(operand.span));
+        let help = "write a register of 32 bits";
+        return judged.add(Rule::DestinationRegister, operand.span, message, help);
     };
     register(judged, &element);
 }

@@ -347,7 +347,7 @@ impl Launch {
             }
             for register in found {
                 let declared = module.declaration(register.declaration);
-                let scalar = declared.map_or(ScalarType::Other, |declared| declared.scalar);
+                let scalar = declared.map_or(ScalarType::Unknown, |declared| declared.scalar);
                 let is_mask = !value.contains("lane") && !value.contains(',');
                 if scalar == ScalarType::Pred && is_mask {
                     let lanes = bits_of(value, ScalarType::B32);
@@ -411,7 +411,7 @@ fn variables<'m>(
 
 /// The bytes of a parameter, from the values of its elements.
 pub(crate) fn elements(text: &str, declared: &Declaration) -> Result<Vec<u8>, LaunchValueError> {
-    let size = declared.scalar.bytes().ok_or(LaunchValueError::NoSize)? as usize;
+    let size = declared.scalar.variable_bytes().ok_or(LaunchValueError::NoSize)? as usize;
     let count = match declared.array {
         Array::Single => 1,
         Array::Of(count) => count,

@@ -349,7 +349,7 @@ impl<'m> Texts<'m> {
 
     /// The error of a load of bytes with an unknown value.
     fn no_bytes(&self, load: &PtxLoad<'_>, space: Space, offset: u64) -> RunError {
-        let bytes = load.scalar().and_then(|scalar| scalar.bytes()).unwrap_or(1);
+        let bytes = load.scalar().and_then(|scalar| scalar.variable_bytes()).unwrap_or(1);
         let end = offset.saturating_add(u64::from(bytes) * u64::from(load.elements()));
         let is_read =
             |hole: &&Hole| hole.space == space && offset < hole.range.end && hole.range.start < end;

@@ -28,7 +28,7 @@ pub(super) fn undefined(
     if load.space().is_some() {
         return Vec::new();
     }
-    let bits = load.scalar().and_then(ScalarType::bits);
+    let bits = load.scalar().and_then(ScalarType::register_bits);
     let unified = load.address().and_then(|address| address.unified);
     let qualifiers = load
         .qualifiers()

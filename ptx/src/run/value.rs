@@ -55,7 +55,7 @@ pub fn bits_of(text: &str, scalar: ScalarType) -> Result<u128, ValueError> {
 }
 
 fn bits_in_lane(text: &str, scalar: ScalarType, lane: Option<usize>) -> Result<u128, ValueError> {
-    let bits = scalar.bits().unwrap_or(128);
+    let bits = scalar.register_bits().unwrap_or(128);
     let cut = |value: u128| value & low_bits(bits);
     // Checked first, because `from_str_radix` would accept a sign.
     let is_wide =

@@ -14,6 +14,6 @@ pub use self::expression::{Constant, integer};
 pub use self::lexer::{Lexer, LexicalError, Token, TokenKind};
 pub use self::opcode::Opcode;
 pub use self::span::{LineIndex, Position, Span};
-pub use self::types::{Reach, ScalarType, StateSpace, SubQualifier, Target, TypeClass, Version};
+pub use self::types::{Reach, StateSpace, SubQualifier, Target, Version};
 pub use self::words::SyntaxError;
-pub use warpload_machine::ParseNameError;
+pub use warpload_machine::{ParseNameError, ScalarType};

@@ -1,10 +1,9 @@
 //! The legality of written loads of Tensor Memory. The readers of text (`written.rs`, `rules/tensor.rs`) only map a
-//! [`Problem`] to its place.
+//! problem to its place.
 
 use crate::syntax::ScalarType;
-use warpload_machine::tensor::{
-    IllegalLoadError, MAX_REGISTERS, PartialForm, ReductionOperation, ReductionType,
-};
+use crate::tensor::TensorLoadErrorKind as Problem;
+use warpload_machine::tensor::{MAX_REGISTERS, PartialForm, ReductionOperation, ReductionType};
 
 /// The parts of a `tcgen05.ld` or `tcgen05.ld.red`. Any of them may be missing.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,45 +18,12 @@ pub(crate) struct Parts {
     pub(crate) registers: Option<usize>,
 }
 
-/// An error in the parts of a load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Problem {
-    /// A required part is missing.
-    Missing(RequiredPart),
-    /// A `tcgen05.ld` with an operation, `.abs` or `.NaN`.
-    ReductionWithoutRed,
-    /// A type that the instruction does not have.
-    Type,
-    /// An illegal combination of legal parts.
-    Combination(IllegalLoadError),
-    /// The number of data registers does not match the shape and `.num`.
-    RegisterCount { expected: usize, got: usize },
-}
+/// The name of a part that early versions do without, for messages.
+pub(crate) const ALIGNED: &str = "`.aligned`";
 
-/// A part that every load must have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RequiredPart {
-    Sync,
-    Aligned,
-    Shape,
-    Repeat,
-    Operation,
-    Type,
-}
-
-impl RequiredPart {
-    /// The name of the missing part, for messages.
-    pub(crate) fn name(self, is_reduction: bool) -> &'static str {
-        match self {
-            Self::Sync => "`.sync`",
-            Self::Aligned => "`.aligned`",
-            Self::Shape => "a shape such as `.32x32b`",
-            Self::Repeat => "a repeat such as `.x4`",
-            Self::Operation => "`.min` or `.max`",
-            Self::Type if is_reduction => "`.f32`, `.u32` or `.s32`",
-            Self::Type => "`.b32`",
-        }
-    }
+/// The names of the types, for messages.
+pub(crate) fn types(is_reduction: bool) -> &'static str {
+    if is_reduction { "`.f32`, `.u32` or `.s32`" } else { "`.b32`" }
 }
 
 impl Parts {
@@ -65,28 +31,29 @@ impl Parts {
     /// last. Rules that depend on a missing part are not checked.
     pub(crate) fn problems(self) -> impl Iterator<Item = Problem> {
         let form = self.form;
-        let missing = [
-            (!self.sync, RequiredPart::Sync),
-            (!self.aligned, RequiredPart::Aligned),
-            (form.shape.is_none(), RequiredPart::Shape),
-            (form.num.is_none(), RequiredPart::Repeat),
-            (form.is_reduction && self.operation.is_none(), RequiredPart::Operation),
+        let parts = [
+            (self.sync, "`.sync`"),
+            (self.aligned, ALIGNED),
+            (form.shape.is_some(), "a shape such as `.32x32b`"),
+            (form.num.is_some(), "a repeat such as `.x4`"),
+            (!form.is_reduction || self.operation.is_some(), "`.min` or `.max`"),
         ];
-        let missing = missing.into_iter().filter(|part| part.0).map(|part| part.1);
+        let missing = parts.into_iter().filter(|part| !part.0).map(|part| part.1);
         let without_red = !form.is_reduction && (self.operation.is_some() || form.modifier);
         missing
-            .map(Problem::Missing)
+            .map(Problem::Expected)
             .chain(without_red.then_some(Problem::ReductionWithoutRed))
             .chain(self.type_problem())
-            .chain(form.problems().map(Problem::Combination))
+            .chain(form.problems().map(Problem::Illegal))
             .chain(self.register_problem())
     }
 
     fn type_problem(self) -> Option<Problem> {
+        let types = types(self.form.is_reduction);
         match self.scalar {
-            None => Some(Problem::Missing(RequiredPart::Type)),
-            Some(scalar) if !is_type(self.form.is_reduction, scalar) => Some(Problem::Type),
-            Some(_) => None,
+            None => Some(Problem::Expected(types)),
+            Some(scalar) if is_type(self.form.is_reduction, scalar) => None,
+            Some(_) => Some(Problem::Type { types }),
         }
     }
 
@@ -108,10 +75,5 @@ pub(crate) fn is_type(is_reduction: bool, scalar: ScalarType) -> bool {
 
 /// The type of a reduction that this type names; `None` for other types.
 pub(crate) fn reduction_type(scalar: ScalarType) -> Option<ReductionType> {
-    Some(match scalar {
-        ScalarType::U32 => ReductionType::U32,
-        ScalarType::S32 => ReductionType::S32,
-        ScalarType::F32 => ReductionType::F32,
-        _ => return None,
-    })
+    scalar.name().parse().ok()
 }

@@ -8,6 +8,6 @@ mod written;
 
 pub use self::run::{TensorInstruction, TensorInstructionError, TensorRun};
 pub use self::sass::{MissingRegisters, SassTensorError, SassTensorLoad, explain};
-pub(crate) use self::written::fixed_operands;
 pub use self::written::{TensorLoadError, TensorLoadErrorKind, WrittenTensorLoad};
+pub(crate) use self::written::{fixed_operands, reduced};
 pub use warpload_machine::tensor::*;

@@ -1,12 +1,13 @@
 //! [`PtxLoad::tensor_load`]: from the text of a Tensor Memory load to an executable [`TensorLoad`], or to a
 //! [`TensorLoadError`] if it is illegal.
 
+use self::TensorLoadErrorKind as Problem;
 use crate::syntax::Span;
 use crate::syntax::load::{
     AddressForm, AddressOperand, Element, ElementKind, Opcode, Operand, OperandKind, PtxLoad,
     QualifierKind,
 };
-use crate::tensor::judge::{Parts, Problem, RequiredPart, reduction_type};
+use crate::tensor::judge::{Parts, reduction_type};
 use warpload_machine::tensor::{Form, IllegalLoadError, PartialForm, Reduction, TensorLoad};
 
 /// A load of Tensor Memory with the names of its operands. The names are not looked up.
@@ -71,27 +72,18 @@ impl PtxLoad<'_> {
         }
         let form =
             parts.form(split, self.has(QualifierKind::Absolute), self.has(QualifierKind::Nan));
-        let form = form.ok_or_else(|| self.refused(Problem::Missing(RequiredPart::Shape)))?;
+        // Always there, because a missing part is a problem.
+        let form = form.ok_or_else(|| self.refused(Problem::Unknown))?;
         let load =
-            TensorLoad::new(form).map_err(|illegal| self.refused(Problem::Combination(illegal)))?;
+            TensorLoad::new(form).map_err(|illegal| self.refused(Problem::Illegal(illegal)))?;
         Ok(WrittenTensorLoad { load, registers, reduced, address, address_offset })
     }
 
     /// The error for a problem, at the place to change.
-    fn refused(&self, problem: Problem) -> TensorLoadError {
-        let is_red = self.opcode == Opcode::TensorLdRed;
-        let kind = match problem {
-            Problem::Missing(part) => TensorLoadErrorKind::Expected(part.name(is_red)),
-            Problem::ReductionWithoutRed => TensorLoadErrorKind::ReductionWithoutRed,
-            Problem::Type => TensorLoadErrorKind::Type { types: RequiredPart::Type.name(is_red) },
-            Problem::Combination(illegal) => TensorLoadErrorKind::Illegal(illegal),
-            Problem::RegisterCount { expected, got } => {
-                TensorLoadErrorKind::RegisterCount { expected, got }
-            }
-        };
-        let qualifier = self.qualifiers().find(|qualifier| problem.is_about(qualifier.kind));
+    fn refused(&self, kind: Problem) -> TensorLoadError {
+        let qualifier = self.qualifiers().find(|qualifier| kind.is_about(qualifier.kind));
         let qualifier = qualifier.map(|qualifier| qualifier.span);
-        let operand = || self.operand_of(problem);
+        let operand = || self.operand_of(kind);
         let span = qualifier.or_else(operand).unwrap_or_else(|| self.after_qualifiers());
         TensorLoadError { kind, span }
     }
@@ -102,8 +94,8 @@ impl PtxLoad<'_> {
         let operand = |place: usize| self.operands.get(place).map(|operand| operand.span);
         match problem {
             Problem::RegisterCount { .. } => operand(0),
-            Problem::Combination(IllegalLoadError::SplitMissing) => operand(fixed - 1).map(after),
-            Problem::Combination(IllegalLoadError::SplitSurplus { .. }) => operand(fixed),
+            Problem::Illegal(IllegalLoadError::SplitMissing) => operand(fixed - 1).map(after),
+            Problem::Illegal(IllegalLoadError::SplitSurplus { .. }) => operand(fixed),
             _ => None,
         }
     }
@@ -173,18 +165,20 @@ impl Parts {
     }
 }
 
-impl Problem {
+impl TensorLoadErrorKind {
     /// Whether changing this qualifier would solve the problem.
     pub(crate) fn is_about(self, qualifier: QualifierKind) -> bool {
         use IllegalLoadError as Illegal;
         use QualifierKind as Q;
         match self {
-            Self::Missing(_) | Self::RegisterCount { .. } => false,
+            Self::Expected(_) | Self::Unknown | Self::Duplicate | Self::RegisterCount { .. } => {
+                false
+            }
             Self::ReductionWithoutRed => {
                 matches!(qualifier, Q::Reduction(_) | Q::Absolute | Q::Nan)
             }
-            Self::Type => matches!(qualifier, Q::Type(_)),
-            Self::Combination(illegal) => match illegal {
+            Self::Type { .. } => matches!(qualifier, Q::Type(_)),
+            Self::Illegal(illegal) => match illegal {
                 Illegal::Shape | Illegal::ReductionShape { .. } => matches!(qualifier, Q::Shape(_)),
                 Illegal::Num { .. } | Illegal::ReductionNum => matches!(qualifier, Q::Repeat(_)),
                 Illegal::ReductionPack => qualifier == Q::Pack,
@@ -199,7 +193,7 @@ impl Problem {
 
 /// Whether the problem shows in the opcode and qualifiers, without operands.
 fn is_of_qualifiers(problem: &Problem) -> bool {
-    !matches!(problem, Problem::Combination(_) | Problem::RegisterCount { .. })
+    !matches!(problem, Problem::Illegal(_) | Problem::RegisterCount { .. })
 }
 
 /// Refuses unknown and repeated qualifiers.
@@ -208,10 +202,8 @@ fn known(load: &PtxLoad<'_>, text: &str) -> Result<()> {
         let span = qualifier.span;
         if qualifier.kind == QualifierKind::Unknown {
             let name = span.text(text).trim_start_matches('.');
-            return Err(match unknown(load, name) {
-                Some(illegal) => TensorLoadError::illegal(illegal, span),
-                None => TensorLoadError { kind: TensorLoadErrorKind::Unknown, span },
-            });
+            let kind = unknown(load, name).map_or(Problem::Unknown, Problem::Illegal);
+            return Err(TensorLoadError { kind, span });
         }
         // These may be repeated.
         if matches!(qualifier.kind, QualifierKind::Sync | QualifierKind::Nan) {
@@ -220,7 +212,7 @@ fn known(load: &PtxLoad<'_>, text: &str) -> Result<()> {
         let of_kind = |kind: QualifierKind| std::mem::discriminant(&kind);
         let mut before = load.qualifiers().take(place);
         if before.any(|other| of_kind(other.kind) == of_kind(qualifier.kind)) {
-            return Err(TensorLoadError { kind: TensorLoadErrorKind::Duplicate, span });
+            return Err(TensorLoadError { kind: Problem::Duplicate, span });
         }
     }
     Ok(())
@@ -260,7 +252,11 @@ impl Operands {
         let registers = load.elements_in(elements).iter().map(register).collect::<Result<_>>()?;
         let reduced = match load.opcode {
             Opcode::TensorLdRed => {
-                Some(reduced(load, next("a register for the reduction's result")?)?)
+                const RESULT: &str = "a register for the reduction's result";
+                let operand = next(RESULT)?;
+                let element = reduced(load, operand);
+                let error = TensorLoadError::expected(RESULT, operand.span);
+                Some(register(&element.ok_or(error)?)?)
             }
             _ => None,
         };
@@ -284,17 +280,18 @@ fn register(element: &Element) -> Result<Span> {
     }
 }
 
-/// Reads `redval`, plain or in braces.
-fn reduced(load: &PtxLoad<'_>, operand: &Operand) -> Result<Span> {
-    let elements = |range| load.elements_in(range);
-    match operand.kind {
-        OperandKind::Name | OperandKind::Component(_) => Ok(operand.span),
-        OperandKind::Vector(range) if elements(range).len() == 1 => register(&elements(range)[0]),
-        _ => {
-            let expected = "a register for the reduction's result";
-            Err(TensorLoadError::expected(expected, operand.span))
-        }
-    }
+/// The register for the result of a reduction: plain, or in braces as newer compilers write it.
+pub(crate) fn reduced(load: &PtxLoad<'_>, operand: &Operand) -> Option<Element> {
+    let kind = match operand.kind {
+        OperandKind::Name => ElementKind::Name,
+        OperandKind::Component(name) => ElementKind::Component(name),
+        OperandKind::Vector(range) => match *load.elements_in(range) {
+            [element] => return Some(element),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(Element { kind, span: operand.span })
 }
 
 /// Reads `[taddr]` or `[taddr+imm]`: the register, and the offset modulo 2^32.
@@ -376,25 +373,13 @@ impl TensorLoadError {
     /// Returns the code of an illegal combination, see [`IllegalLoadError::code`]; `syntax` for everything else.
     #[must_use]
     pub const fn code(&self) -> &'static str {
-        self.kind.code()
+        match self.kind {
+            Problem::Illegal(illegal) => illegal.code(),
+            _ => "syntax",
+        }
     }
 
     pub(crate) const fn expected(what: &'static str, span: Span) -> Self {
-        Self { kind: TensorLoadErrorKind::Expected(what), span }
-    }
-
-    pub(super) const fn illegal(illegal: IllegalLoadError, span: Span) -> Self {
-        Self { kind: TensorLoadErrorKind::Illegal(illegal), span }
-    }
-}
-
-impl TensorLoadErrorKind {
-    /// Returns the code of the error, as [`TensorLoadError::code`] does.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Illegal(illegal) => illegal.code(),
-            _ => "syntax",
-        }
+        Self { kind: Problem::Expected(what), span }
     }
 }

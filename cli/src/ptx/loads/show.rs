@@ -148,7 +148,7 @@ impl<'s> Shown<'s> {
         let mut row = vec![address.unwrap_or("-".to_owned()), space.unwrap_or("-").to_owned()];
         row.extend(executed.written.iter().map(|(register, held)| {
             let declared = self.file.module.declaration(register.declaration);
-            let bits = declared.and_then(|declared| declared.scalar.bits()).unwrap_or(128);
+            let bits = declared.and_then(|declared| declared.scalar.register_bits()).unwrap_or(128);
             let width = 2 + bits.div_ceil(4) as usize;
             held.lane(lane).map_or("-".to_owned(), |value| format!("{value:#0width$x}"))
         }));

@@ -506,7 +506,7 @@ fn parameters(kernel: &Kernel<'_>) -> Vec<(String, String)> {
     let declared = module.declarations().get(kernel.function().parameters.clone());
     let declared = declared.into_iter().flatten().zip(kernel.parameter_bytes());
     let parameter = |(declared, bytes): (&Declaration, u64)| {
-        let one = u64::from(declared.scalar.bits().unwrap_or(8) / 8).max(1);
+        let one = u64::from(declared.scalar.variable_bytes().unwrap_or(1));
         let count = if bytes > one { format!("[{}]", bytes / one) } else { String::new() };
         (module.text(declared.name).to_owned(), format!(".{}{count}", declared.scalar.name()))
     };

@@ -8,7 +8,7 @@ use crate::syntax::load::{CallOperands, Element as Written, ElementKind, PtxInst
 use crate::syntax::{Span, StateSpace};
 use std::ops::Range;
 use warpload_machine::code::{Action, CallOp, CallTarget, Callee, Passed};
-use warpload_machine::{External, NumberType as T};
+use warpload_machine::{External, ScalarType as T};
 
 impl<'m> FunctionCompiler<'_, 'm> {
     pub(super) fn call(&mut self, of: &PtxInstruction<'m>) -> Compiled<()> {
@@ -106,7 +106,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
                     return Ok(Passed::Local { offset, bytes });
                 }
                 let element = self.element(of, element)?.ok_or(NotExecuted)?;
-                let bits = declared.and_then(|declared| declared.scalar.bits());
+                let bits = declared.and_then(|declared| declared.scalar.register_bits());
                 if bits.is_some_and(|bits| bits != element.bits) || element.bits == 1 {
                     return Err(NotExecuted);
                 }

@@ -4,7 +4,7 @@ use super::memory::atomic_operation;
 use super::{Compiled, FunctionCompiler, NotExecuted, rows_of};
 use crate::launch::lane_rules::Request;
 use crate::syntax::load::{Keyword, Opcode, PtxInstruction, QualifierKind};
-use warpload_machine::NumberType as T;
+use warpload_machine::ScalarType as T;
 use warpload_machine::code::{
     Action, Atomic, BarrierKind, BarrierOp, ExchangeKind, ExchangeOp, NONE, Shuffle, Slot, Vote,
 };

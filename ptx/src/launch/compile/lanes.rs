@@ -3,7 +3,7 @@
 use super::{Compiled, FunctionCompiler, NotExecuted, rows_of};
 use crate::launch::lane_rules::{Request, lane_operation, truth};
 use crate::syntax::load::{Keyword, Operand, OperandKind, PtxInstruction};
-use warpload_machine::NumberType as T;
+use warpload_machine::ScalarType as T;
 use warpload_machine::code::{NONE, Slot};
 use warpload_machine::lanes::integers::{Bitwise, bitwise, bitwise_by_table};
 use warpload_machine::lanes::moves::{copy, extract_bits, join, select};

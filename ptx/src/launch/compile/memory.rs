@@ -6,18 +6,18 @@ use crate::meaning::PARAMETERS;
 use crate::module::FunctionKind;
 use crate::module::operands::Named;
 use crate::syntax::load::{
-    AddressForm, AddressOperand, Keyword, MemoryOrder, Opcode, Operand, OperandKind,
+    AddressForm, AddressOperand, Keyword, MemoryOrder, MemoryScope, Opcode, Operand, OperandKind,
     PtxInstruction, QualifierKind,
 };
 use crate::syntax::special::special_register;
-use crate::syntax::{StateSpace, SubQualifier, TypeClass};
+use crate::syntax::{StateSpace, SubQualifier};
 use warpload_machine::code::{
     Action, AddressSpace, Arrive, Atomic, BankValue, Base, CopiedPart, CopyGroups, Element,
-    Mbarrier, MemoryKind, MemoryOp, NONE, Op, Preset, Slot, StackKind, StackOp,
+    Mbarrier, MemoryKind, MemoryOp, NONE, Op, Preset, Scope, Slot, StackKind, StackOp,
 };
 use warpload_machine::lanes::moves::copy;
 use warpload_machine::lanes::predicates::lies_in;
-use warpload_machine::{NumberType as T, pending_count};
+use warpload_machine::{ScalarType as T, pending_count};
 
 /// The strictest alignment of `alloca`. [PTX ISA, alloca]
 const MAX_STACK_ALIGNMENT: u64 = 1 << 23;
@@ -48,9 +48,8 @@ impl<'m> FunctionCompiler<'_, 'm> {
             Ok(Named::Variable(symbol)) => symbol,
             Ok(Named::Register(register)) if address.form == AddressForm::Bracketed => {
                 let declared = self.module.declaration(register.declaration);
-                let is_float = declared.is_none_or(|of| of.scalar.class() == TypeClass::Float);
                 let Element { slot, rows, bits } = self.register(register);
-                if is_float || !(8..=64).contains(&bits) {
+                if bits > 64 || declared.is_none_or(|of| !of.scalar.is_integer()) {
                     return Err(NotExecuted);
                 }
                 return Ok((written, Base::Register { slot, is_wide: rows == 2 }, offset));
@@ -59,7 +58,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
             Err(_) => {
                 // A special register, such as `[%laneid]`.
                 let known = special_register(self.module.text(name)).ok_or(NotExecuted)?;
-                let is_wide = known.scalar.bits() == Some(64);
+                let is_wide = known.scalar.bits() == 64;
                 let slot = self.named(of, name, if is_wide { T::B64 } else { T::B32 })?;
                 return Ok((written, Base::Register { slot, is_wide }, offset));
             }
@@ -96,15 +95,16 @@ impl<'m> FunctionCompiler<'_, 'm> {
         let space = of.space().map(|space| space.0);
         let (space, base, offset) = self.place(of, &address, space)?;
         let order = of.order().map(|order| order.0);
-        let is_ordered = order.is_some_and(|order| order != MemoryOrder::Weak)
+        let is_strong = order.is_some_and(|order| order != MemoryOrder::Weak)
             || matches!(kind, MemoryKind::Atomic(_) | MemoryKind::Mbarrier(_));
+        let strong = is_strong.then(|| scope(of));
         let elements: Box<[Option<Element>]> = elements.into();
         let size = scalar.bytes();
         let bytes = size as usize * elements.len();
         if bytes > MAX_ACCESS || !bytes.is_power_of_two() {
             return Err(NotExecuted);
         }
-        Ok(MemoryOp { kind, space, base, offset, size, elements, scalar, is_ordered })
+        Ok(MemoryOp { kind, space, base, offset, size, elements, scalar, strong })
     }
 
     pub(super) fn load(&mut self, of: &PtxInstruction<'m>, types: &[T]) -> Compiled<()> {
@@ -133,7 +133,10 @@ impl<'m> FunctionCompiler<'_, 'm> {
         let is_aligned = op.offset.is_multiple_of(op.bytes().into());
         let is_inside = op.offset.checked_add(op.bytes().into()).is_some_and(|last| last <= end);
         let is_plain = |element: &Element| element.rows <= 2;
-        if op.is_ordered || !is_aligned || !is_inside || !op.elements.iter().flatten().all(is_plain)
+        if op.strong.is_some()
+            || !is_aligned
+            || !is_inside
+            || !op.elements.iter().flatten().all(is_plain)
         {
             self.emit(Action::Memory(Box::new(op)));
             return Ok(());
@@ -187,12 +190,12 @@ impl<'m> FunctionCompiler<'_, 'm> {
             }
         };
         if releases {
-            self.emit(Action::Fence);
+            self.emit(Action::Fence(scope(of)));
         }
         let at = self.code.ops.len();
         self.emit(Action::Memory(Box::new(op)));
         if acquires {
-            self.emit(Action::Fence);
+            self.emit(Action::Fence(scope(of)));
         }
         &mut self.code.ops[at]
     }
@@ -297,15 +300,14 @@ impl<'m> FunctionCompiler<'_, 'm> {
                     drops: false,
                     completes_not: false,
                     expects_tx: false,
+                    is_of_copies: true,
                 }),
                 false => Mbarrier::ArriveLater,
             };
             let one = self.constant(1, 1);
             let op = self.access(of, MemoryKind::Mbarrier(kind), T::B64, vec![None])?;
             self.emit(Action::Memory(Box::new(op))).a = one;
-            // From here on readers wait for the mbarrier, and no check knows which copies arrive at it. The copies count
-            // as awaited, so that a read is a race only if nothing orders it after the copying thread.
-            return self.control(Action::Copies(CopyGroups::WaitAll));
+            return Ok(());
         }
         let [to, from, bytes, rest @ ..] = of.operands else { return Err(NotExecuted) };
         let (to, from) = (of.address_in(to), of.address_in(from));
@@ -330,8 +332,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
         let bytes = bytes as u32;
         let kind = MemoryKind::Copy { source, source_offset, bytes, part };
         let (scalar, elements) = (T::B8, vec![None; bytes as usize].into());
-        let op =
-            MemoryOp { kind, space, base, offset, size: 1, elements, scalar, is_ordered: false };
+        let op = MemoryOp { kind, space, base, offset, size: 1, elements, scalar, strong: None };
         self.control(Action::Memory(Box::new(op)))
     }
 
@@ -356,6 +357,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
             drops: has(Keyword::ArriveDrop),
             completes_not: has(Keyword::NoComplete),
             expects_tx: has(Keyword::ExpectTx),
+            is_of_copies: false,
         };
         let (kind, result, argument) = if has(Keyword::Init) {
             (Mbarrier::Init, None, Some(at(1).ok_or(NotExecuted)?))
@@ -487,8 +489,7 @@ pub(super) fn atomic_operation(of: &PtxInstruction<'_>, request: &Request<'_>) -
         (Keyword::Exch, Atomic::Exchange),
         (Keyword::Cas, Atomic::CompareAndSwap),
     ];
-    let found = words.iter().find(|(word, _)| request.has(*word)).map(|found| found.1);
-    found.or_else(|| {
+    request.among(&words).or_else(|| {
         let reduction = of.first(|kind| match kind {
             QualifierKind::Reduction(of) => Some(of),
             _ => None,
@@ -498,4 +499,17 @@ pub(super) fn atomic_operation(of: &PtxInstruction<'_>, request: &Request<'_>) -
             warpload_machine::tensor::ReductionOperation::Max => Atomic::Max,
         })
     })
+}
+
+/// The threads that see a strong access or a fence as one: by default, all. [PTX ISA, "Scope"]
+pub(super) fn scope(of: &PtxInstruction<'_>) -> Scope {
+    let written = of.first(|kind| match kind {
+        QualifierKind::Scope(scope) => Some(scope),
+        _ => None,
+    });
+    // A launch has no clusters, so a cluster is a block.
+    match written.map(|written| written.0) {
+        Some(MemoryScope::Cta | MemoryScope::Cluster) => Scope::Block,
+        Some(MemoryScope::Gpu | MemoryScope::Sys) | None => Scope::Device,
+    }
 }

@@ -14,7 +14,7 @@ use self::exchange::waits_for_skipped;
 use super::RegisterLanes;
 use super::cluster::needs_cluster;
 use super::effects;
-use super::lane_rules::{Request, conversions, number_types, video};
+use super::lane_rules::{Request, conversions, video};
 use crate::meaning::Register;
 use crate::module::count_step;
 use crate::module::{
@@ -32,7 +32,7 @@ use warpload_machine::code::{
 use warpload_machine::lanes::LaneOperation;
 use warpload_machine::lanes::integers::{IntegerOp, integer};
 use warpload_machine::lanes::moves::{copy, select, select_by_sign};
-use warpload_machine::{MAX_ALIGNMENT, NumberType as T, Site};
+use warpload_machine::{MAX_ALIGNMENT, ScalarType as T, Site};
 
 /// The inputs of decoding besides the module.
 pub(crate) struct Surroundings {
@@ -344,7 +344,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
         let declared = self.module.declaration(register.declaration);
         // The types without a size are packed ones of at most 32 bits.
-        let bits = declared.and_then(|known| known.scalar.bits()).unwrap_or(32);
+        let bits = declared.and_then(|known| known.scalar.register_bits()).unwrap_or(32);
         let rows = bits.div_ceil(32);
         let element = Element { slot: self.new_rows(rows), rows, bits };
         self.registers.insert(register, element);
@@ -675,7 +675,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     // Instructions.
 
     fn plain(&mut self, of: &PtxInstruction<'m>) -> Compiled<()> {
-        let types = number_types(self.module, of);
+        let types: Vec<T> = of.types().collect();
         let request = Request::new(&types, of);
         match of.opcode {
             Opcode::Mov => self.move_value(of, &types),
@@ -754,7 +754,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                 self.emit(Action::TensorLoad(Box::new(op)));
                 Ok(())
             }
-            Opcode::Fence | Opcode::Membar => self.control(Action::Fence),
+            Opcode::Fence | Opcode::Membar => self.control(Action::Fence(memory::scope(of))),
             Opcode::Nop
             | Opcode::Brkpt
             | Opcode::PmEvent

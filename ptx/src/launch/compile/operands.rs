@@ -2,19 +2,19 @@
 
 use super::{Compiled, FunctionCompiler, NotExecuted, add, function_address, rows_of};
 use crate::module::DeclarationId;
-use crate::module::operands::Named;
+use crate::module::operands::{Named, component, split};
 use crate::syntax::load::{
     AddressForm, AddressOperand, Element as Written, ElementKind, Operand, OperandKind,
     PtxInstruction,
 };
-use crate::syntax::special::special_register;
-use crate::syntax::{Constant, ScalarType, Span};
-use warpload_machine::code::{Action, Element, RESERVED_SHARED, Slot, Special};
+use crate::syntax::special::{Value, special_register};
+use crate::syntax::{Constant, Span};
+use warpload_machine::code::{Action, Element, Slot};
 use warpload_machine::lanes::LaneOperation;
 use warpload_machine::lanes::conversions::{convert, extend};
 use warpload_machine::lanes::integers::{Bitwise, Product, bitwise, multiply_add};
 use warpload_machine::lanes::moves::{copy, extract_bits};
-use warpload_machine::{Modes, NumberType as T};
+use warpload_machine::{Modes, ScalarType as T};
 
 impl<'m> FunctionCompiler<'_, 'm> {
     /// The row of a source operand. May emit operations to compute it.
@@ -120,26 +120,17 @@ impl<'m> FunctionCompiler<'_, 'm> {
 
     pub(super) fn immediate(&mut self, value: Constant, scalar: T) -> Compiled<Slot> {
         // As ptxas does, takes floats only for floats and plain bits, and integers for all but floats.
-        let scalar_type = match scalar {
-            T::F32 | T::F64 if value.integer().is_some() => return Err(NotExecuted),
-            T::F32 => ScalarType::F32,
-            T::F64 => ScalarType::F64,
-            T::B32 => ScalarType::B32,
-            T::B64 => ScalarType::B64,
+        match scalar {
+            T::F32 | T::F64 if value.integer().is_some() => Err(NotExecuted),
+            T::F32 | T::F64 | T::B32 | T::B64 => {
+                Ok(self.constant(value.bits(scalar).ok_or(NotExecuted)?, rows_of(scalar)))
+            }
             T::Pred => {
                 let lanes = if value.integer().ok_or(NotExecuted)? != 0 { u32::MAX } else { 0 };
-                return Ok(self.constant(lanes.into(), 1));
+                Ok(self.constant(lanes.into(), 1))
             }
-            _ => match scalar.bits() {
-                64 => ScalarType::U64,
-                32 => ScalarType::U32,
-                16 => ScalarType::B16,
-                8 => ScalarType::B8,
-                _ => return Err(NotExecuted),
-            },
-        };
-        let bits = value.bits(scalar_type).ok_or(NotExecuted)?;
-        Ok(self.constant(bits, rows_of(scalar)))
+            _ => self.constant_of(value.integer().ok_or(NotExecuted)?, scalar),
+        }
     }
 
     /// The row of a register, of an element of a vector, of a variable's or a function's address, or of a special
@@ -182,34 +173,30 @@ impl<'m> FunctionCompiler<'_, 'm> {
     }
 
     pub(super) fn special_named(&mut self, text: &str, scalar: T) -> Compiled<Slot> {
-        let clock = match text {
-            "%clock" | "%globaltimer_lo" => Some((0, false)),
-            "%clock_hi" | "%globaltimer_hi" => Some((32, false)),
-            "%clock64" | "%globaltimer" => Some((0, true)),
-            _ => None,
+        let (name, suffix) = split(text);
+        let known = special_register(name).ok_or(NotExecuted)?;
+        let axis = match suffix {
+            // In PTX 1.x, these registers have 16 bits and no component.
+            "" => 0,
+            _ => component(suffix).filter(|_| known.is_vector).ok_or(NotExecuted)?,
         };
-        let element = if let Some((shift, is_wide)) = clock {
-            let (rows, bits) = if is_wide { (2, 64) } else { (1, 32) };
-            let slot = self.new_rows(rows);
-            self.unguarded(|this| this.emit(Action::Clock { shift, is_wide }).d = slot);
-            Element { slot, rows, bits }
-        } else {
-            let text: String = text.split_whitespace().collect();
-            match special(&text).ok_or(NotExecuted)? {
-                SpecialValue::Row(special) => {
-                    Element { slot: self.special(special), rows: 1, bits: 32 }
-                }
-                SpecialValue::Constant(value, bits) => {
-                    let rows = bits.div_ceil(32);
-                    Element { slot: self.constant(value, rows), rows, bits }
-                }
-                SpecialValue::Unknown(bits) => {
-                    let rows = bits.div_ceil(32);
-                    Element { slot: self.unknown_row(rows), rows, bits }
-                }
+        let bits = known.scalar.bits();
+        let rows = bits.div_ceil(32);
+        let slot = match known.value {
+            // "The fourth element is unused and always returns zero."
+            _ if axis == 3 => self.constant(0, rows),
+            Value::Row(special) => self.special(special),
+            Value::Axes(of) => self.special(of(axis.into())),
+            Value::Clock(shift) => {
+                let (slot, is_wide) = (self.new_rows(rows), rows == 2);
+                self.unguarded(|this| this.emit(Action::Clock { shift, is_wide }).d = slot);
+                slot
             }
+            Value::Constant(value) => self.constant(value, rows),
+            Value::Unknown => self.unknown_row(rows),
+            Value::Cluster => return Err(NotExecuted),
         };
-        let slot = self.fitted(element, scalar)?;
+        let slot = self.fitted(Element { slot, rows, bits }, scalar)?;
         self.narrowed(slot, scalar)
     }
 
@@ -345,17 +332,14 @@ impl<'m> FunctionCompiler<'_, 'm> {
         let bits = scalar.bits();
         let elements = match (operand.kind, self.module.named(of.scope, operand.span)) {
             (OperandKind::Vector(range), _) => {
-                let mut elements = Vec::new();
-                for written in of.elements_in(range) {
-                    elements.push(match written.kind {
-                        ElementKind::Constant(value) => {
-                            let slot = self.immediate(value, scalar)?;
-                            Some(Element { slot, rows, bits })
-                        }
-                        _ => self.element(of, written)?,
-                    });
-                }
-                elements
+                let elements = of.elements_in(range).iter().map(|written| match written.kind {
+                    ElementKind::Constant(value) => {
+                        let slot = self.immediate(value, scalar)?;
+                        Ok(Some(Element { slot, rows, bits }))
+                    }
+                    _ => self.element(of, written),
+                });
+                elements.collect::<Compiled<_>>()?
             }
             (OperandKind::Sink, _) => vec![None],
             (_, Ok(named @ (Named::Register(_) | Named::Vector(..)))) => {
@@ -373,62 +357,4 @@ impl<'m> FunctionCompiler<'_, 'm> {
             false => Err(NotExecuted),
         }
     }
-}
-
-/// The value of a special register other than a clock.
-enum SpecialValue {
-    Row(Special),
-    /// The same value in every launch, and its width in bits.
-    Constant(u64, u32),
-    /// A value that the driver or the hardware chooses, and its width in bits.
-    Unknown(u32),
-}
-
-/// The value of the special register with this name; `None` if there is none. [PTX ISA, "Special Registers"]
-fn special(text: &str) -> Option<SpecialValue> {
-    let (name, axis) = text.split_once('.').unwrap_or((text, ""));
-    let known = special_register(name)?;
-    let axis = match (known.is_vector, axis) {
-        (true, "x" | "r") => 0,
-        (true, "y" | "g") => 1,
-        (true, "z" | "b") => 2,
-        // "The fourth element is unused and always returns zero."
-        (true, "w" | "a") => return Some(SpecialValue::Constant(0, 32)),
-        // In PTX 1.x, these registers have 16 bits and no component.
-        (_, "") => 0,
-        _ => return None,
-    };
-    let mask = |below, here, above| Special::LaneMask { below, here, above };
-    Some(SpecialValue::Row(match name {
-        "%tid" => Special::Thread(axis),
-        "%ntid" => Special::Threads(axis),
-        "%ctaid" => Special::Block(axis),
-        "%nctaid" => Special::Blocks(axis),
-        "%laneid" => Special::Lane,
-        "%warpid" => Special::Warp,
-        "%nwarpid" => Special::Warps,
-        "%lanemask_lt" => mask(true, false, false),
-        "%lanemask_le" => mask(true, true, false),
-        "%lanemask_eq" => mask(false, true, false),
-        "%lanemask_ge" => mask(false, true, true),
-        "%lanemask_gt" => mask(false, false, true),
-        "%dynamic_smem_size" => Special::DynamicShared,
-        "%total_smem_size" => Special::TotalShared,
-        "%aggr_smem_size" => Special::AllShared,
-        "%smid" => return constant(0, 32),
-        "%nsmid" => return constant(1, 32),
-        "%gridid" => return constant(0, 64),
-        // The launch is refused if it has clusters, or asks for the place in one; and none is part of a graph.
-        "%is_explicit_cluster" => return constant(0, 1),
-        "%current_graph_exec" => return constant(0, 64),
-        // ptxas makes these constants. The other two are the driver's.
-        "%reserved_smem_offset_begin" | "%reserved_smem_offset_0" => return constant(0, 32),
-        "%reserved_smem_offset_cap" => return constant(RESERVED_SHARED, 32),
-        name if name.starts_with("%cluster") || name.starts_with("%ncluster") => return None,
-        _ => return Some(SpecialValue::Unknown(known.scalar.bits()?)),
-    }))
-}
-
-fn constant(value: u64, bits: u32) -> Option<SpecialValue> {
-    Some(SpecialValue::Constant(value, bits))
 }

@@ -4,7 +4,7 @@ use super::{Compiled, FunctionCompiler, NotExecuted};
 use crate::module::operands::Named;
 use crate::syntax::load::{Element as Written, ElementKind, Operand, OperandKind, PtxInstruction};
 use crate::syntax::special::special_register;
-use warpload_machine::NumberType as T;
+use warpload_machine::ScalarType as T;
 use warpload_machine::code::{Element, Slot};
 use warpload_machine::lanes::moves::{copy, extract_bits, join};
 

@@ -3,7 +3,7 @@
 use super::{Request, direction};
 use crate::launch::compile::{FunctionCompiler, NotExecuted};
 use crate::syntax::load::{Keyword, PtxInstruction, Rounding};
-use warpload_machine::NumberType as T;
+use warpload_machine::ScalarType as T;
 use warpload_machine::lanes::conversions::{
     convert, convert_pair, convert_scaled_pair, round_randomly, saturate_pair,
 };

@@ -5,11 +5,10 @@
 use std::cell::Cell;
 use std::num::FpCategory;
 
-use crate::module::Module;
 use crate::syntax::load::{
     Comparison, Keyword as K, Opcode as O, PtxInstruction, QualifierKind, Rounding,
 };
-use warpload_machine::NumberType as T;
+use warpload_machine::ScalarType as T;
 use warpload_machine::lanes::LaneOperation;
 use warpload_machine::lanes::floats::{
     change_sign, copy_sign, extreme, float, fma_out_of_bounds, mixed_float,
@@ -25,12 +24,6 @@ use warpload_machine::{Direction, Extreme, FloatOp, Modes};
 
 pub(super) mod conversions;
 pub(super) mod video;
-
-/// The types among the qualifiers of an instruction, in order.
-pub(super) fn number_types(module: &Module<'_>, instruction: &PtxInstruction<'_>) -> Vec<T> {
-    let types = instruction.qualifiers().filter(|q| matches!(q.kind, QualifierKind::Type(_)));
-    types.filter_map(|q| T::named(module.text(q.span).trim_start_matches('.'))).collect()
-}
 
 /// The opcode, types and qualifiers of an instruction, to look up its row.
 ///

@@ -6,7 +6,7 @@
 use super::Request;
 use crate::launch::compile::{FunctionCompiler, NotExecuted};
 use crate::syntax::load::{Keyword, Opcode, Operand, OperandKind, PtxInstruction, QualifierKind};
-use warpload_machine::NumberType as T;
+use warpload_machine::ScalarType as T;
 use warpload_machine::code::{NONE, Slot};
 use warpload_machine::lanes::video::{
     Part, Second, Video, VideoOp, VideoProduct, extend_part, gather, multiply_parts, video,

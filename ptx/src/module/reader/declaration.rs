@@ -9,10 +9,11 @@ use crate::syntax::{ScalarType, Span, StateSpace};
 
 /// Types of instructions only. ptxas rejects a plain variable of such a type, but accepts an array or crashes on it, so
 /// arrays are not judged.
-const INSTRUCTION_TYPES: [&str; 11] = [
-    "e2m1x2", "e2m3x2", "e3m2x2", "e4m3", "e4m3x2", "e5m2", "e5m2x2", "f32x2", "s16x2", "u16x2",
-    "ue8m0x2",
-];
+const INSTRUCTION_TYPES: [ScalarType; 11] = {
+    use ScalarType::{E2m1x2, E2m3x2, E3m2x2, E4m3, E4m3x2, E5m2, E5m2x2};
+    use ScalarType::{F32x2, S16x2, U16x2, Ue8m0x2};
+    [E2m1x2, E2m3x2, E3m2x2, E4m3, E4m3x2, E5m2, E5m2x2, F32x2, S16x2, U16x2, Ue8m0x2]
+};
 
 impl Reader<'_> {
     /// Reads a declaration with its semicolon.
@@ -80,7 +81,7 @@ impl Reader<'_> {
             name: self.words.span(),
             space,
             role: Role::Module,
-            scalar: ScalarType::Other,
+            scalar: ScalarType::Unknown,
             vector: 1,
             align,
             count: None,
@@ -99,13 +100,16 @@ impl Reader<'_> {
         let mut has_type = false;
         while self.words.kind() == TokenKind::Dotted {
             let name = self.words.text().trim_start_matches('.');
+            let scalar = name.parse().unwrap_or(prefix.scalar);
+            let is_instruction_type = INSTRUCTION_TYPES.contains(&scalar);
+            let is_declared =
+                scalar.register_bits().is_some() || scalar.is_opaque() || is_instruction_type;
             // The order is: alignment and attributes, a vector, a type, and `.ptr` with its properties.
             let is_late = match name {
                 _ if is_pointer => false,
                 "ptr" => !has_type || space != StateSpace::Param,
                 "align" | "attribute" | "v2" | "v4" | "v8" => has_type || prefix.vector > 1,
-                _ if INSTRUCTION_TYPES.contains(&name) => has_type,
-                _ => has_type || matches!(name.parse(), Err(_) | Ok(ScalarType::Other)),
+                _ => has_type || !is_declared,
             };
             if is_late && self.module.version <= LATEST {
                 self.mistake(MistakeKind::Word)?;
@@ -131,10 +135,10 @@ impl Reader<'_> {
                 _ if is_pointer => {}
                 _ => {
                     has_type = true;
-                    if INSTRUCTION_TYPES.contains(&name) {
+                    if is_instruction_type {
                         self.instruction_type = Some(self.words.span());
                     }
-                    prefix.scalar = name.parse().unwrap_or(prefix.scalar);
+                    prefix.scalar = scalar;
                 }
             }
             self.words.advance();

@@ -5,7 +5,7 @@ use crate::module::{Initializer, Linkage, initializer};
 use crate::rules::violation::{Rule, Unit};
 use crate::syntax::types::LATER_ASSEMBLER;
 use crate::syntax::words::Words;
-use crate::syntax::{ScalarType, Span, StateSpace, SyntaxError, TokenKind, TypeClass};
+use crate::syntax::{ScalarType, Span, StateSpace, SyntaxError, TokenKind};
 
 /// The deepest nesting that is judged here. The reader of values refuses anything deeper.
 const MAX_DEPTH: usize = 64;
@@ -22,7 +22,9 @@ impl Judged<'_> {
             let help = "only `.global` and `.const` variables that are defined here can have one";
             return self.findings.add(Rule::InitialValue, initial, message, help);
         }
-        if matches!(declared.scalar, ScalarType::F16 | ScalarType::F16x2 | ScalarType::Other) {
+        let scalar = declared.scalar;
+        if scalar.register_bits().is_none() || matches!(scalar, ScalarType::F16 | ScalarType::F16x2)
+        {
             let message = format!("the type of `{}` cannot have an initial value", self.text());
             let help = "write its bits as the initial value of a `.b16` or `.b32`";
             return self.findings.add(Rule::InitialValue, initial, message, help);
@@ -90,9 +92,10 @@ impl Judged<'_> {
         match initializer(words)? {
             Initializer::Number(number) => {
                 let is_float = number.integer().is_none();
-                let wrong = match scalar.class() {
-                    TypeClass::Float if !is_float => "a float such as `1.0` or `0f3F800000`",
-                    TypeClass::Unsigned | TypeClass::Signed if is_float => "an integer",
+                let wrong = match scalar.is_float() {
+                    _ if scalar.is_bits() || scalar == ScalarType::Pred => return Ok(()),
+                    true if !is_float => "a float such as `1.0` or `0f3F800000`",
+                    false if is_float => "an integer",
                     _ => return Ok(()),
                 };
                 Err(start.expected(wrong))

@@ -23,7 +23,7 @@ type IsUsed = fn(&Declaration) -> bool;
 /// [PTX ISA, "State Spaces, Types, and Variables", and an assembler's verdicts]
 pub(super) const GATES: [Gate<IsUsed>; 7] = [
     ("an opaque type", Some((1, 5)), None, |declared| {
-        declared.scalar == ScalarType::Opaque && declared.array == Array::Single
+        declared.scalar.is_opaque() && declared.array == Array::Single
     }),
     (WEAK, Some((3, 1)), None, |declared| declared.linkage == Linkage::Weak),
     ("the attribute `.managed`", Some((4, 0)), Some(30), |declared| declared.is_managed),
@@ -357,7 +357,7 @@ impl<'j> Judged<'j> {
     fn initial(&mut self) {
         let Some(initial) = self.declared.initial else { return };
         // A texture or a sampler initializes named fields, which are not judged.
-        if self.declared.scalar == ScalarType::Opaque {
+        if self.declared.scalar.is_opaque() {
             return;
         }
         let before = self.findings.violations.len();

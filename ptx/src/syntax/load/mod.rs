@@ -109,6 +109,11 @@ impl<'m> PtxInstruction<'m> {
         self.form.types().next()
     }
 
+    /// The types among the qualifiers, in order.
+    pub(crate) fn types(&self) -> impl Iterator<Item = ScalarType> {
+        self.form.types()
+    }
+
     /// Returns the number of elements: 1 without `.v2`, `.v4` or `.v8`.
     #[must_use]
     pub fn elements(&self) -> u8 {

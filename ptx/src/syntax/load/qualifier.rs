@@ -351,7 +351,9 @@ static OF_OTHERS: LazyLock<Kinds> = LazyLock::new(|| {
 fn kinds<'t>(
     tables: &'t [&'t [(&'static str, QualifierKind)]],
 ) -> impl Iterator<Item = (&'static str, QualifierKind)> + 't {
-    let types = ScalarType::names().map(|(name, scalar)| (name, QualifierKind::Type(scalar)));
+    // No instruction has `.s2f6` without `x2`.
+    let types = ScalarType::ALL.into_iter().filter(|scalar| *scalar != ScalarType::S2f6);
+    let types = types.map(|scalar| (scalar.name(), QualifierKind::Type(scalar)));
     let rows = tables.iter().flat_map(|table| table.iter());
     types.chain(rows.map(|(name, kind)| (name.trim_start_matches('.'), *kind)))
 }

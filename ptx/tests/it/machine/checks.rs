@@ -4,7 +4,8 @@
 
 use super::{Launched, launch, module};
 use warpload_ptx::launch::{
-    AllocationUse, DeviceMemory, Fill, FillError, Kernel, KernelFaultKind, KernelLaunch,
+    AllocationUse, DeviceMemory, Fill, FillError, Kernel, KernelFault, KernelFaultKind,
+    KernelLaunch,
 };
 use warpload_ptx::read;
 
@@ -40,7 +41,7 @@ fn assert_race(body: &str, threads: u32, is_race: bool) {
     for fault in faults {
         let KernelFaultKind::Race { other, .. } = fault.kind else { panic!("{fault}\n{body}") };
         // The warps may also execute the two lines in the other order.
-        let lines = [other.min(fault.line), other.max(fault.line)];
+        let lines = [other.line.min(fault.line), other.line.max(fault.line)];
         assert_eq!(lines, [earlier, later], "{fault}\n{body}");
     }
 }
@@ -185,15 +186,33 @@ fn fragments_belong_to_lanes_as_far_as_they_are_documented() {
     assert_race(&own(WRITES[5], accumulator), 32, false);
 }
 
+/// Whether all faults are races of an instruction with itself, and there is one.
+fn races_with_itself(body: &str, threads: u32) -> bool {
+    let faults = checked(body, threads, true, false).result.faults;
+    let is_itself = |fault: &KernelFault| match fault.kind {
+        KernelFaultKind::Race { other, .. } => other.line == fault.line,
+        _ => false,
+    };
+    !faults.is_empty() && faults.iter().all(is_itself)
+}
+
 #[test]
-fn equal_values_are_no_race_until_somebody_reads() {
+fn stores_of_equal_values_race_unless_they_are_one_instruction() {
     let all = |value: &str, more: &str| {
         format!("{TILE}mov.u32 %r50, {value};\nst.shared.u32 [s], %r50; // EARLIER\n{more}")
     };
     for value in ["0", "5"] {
-        assert_race(&all(value, ""), 64, false);
-        assert_race(&all(value, "bar.sync 0; ld.shared.u32 %r30, [s];"), 64, false);
-        assert_race(&all(value, "ld.shared.u32 %r30, [s]; // LATER"), 64, true);
+        assert_race(&all(value, ""), 32, false);
+        assert_race(&all(value, "bar.sync 0; ld.shared.u32 %r30, [s];"), 32, false);
+        assert_race(&all(value, "ld.shared.u32 %r30, [s]; // LATER"), 32, true);
+        // Another warp may store something else in the next launch, and so may the next round of a loop.
+        assert!(races_with_itself(&all(value, ""), 64));
+        let rounds = format!(
+            "{TILE}mov.u32 %r50, 0;
+            again: setp.eq.u32 %p3, %r10, %r50; @%p3 st.shared.u32 [s], {value};
+            add.u32 %r50, %r50, 1; setp.lt.u32 %p3, %r50, 2; @%p3 bra again;"
+        );
+        assert!(races_with_itself(&rounds, 32));
     }
     // Different values are, in one instruction too.
     let launched = checked(&all("%r10", ""), 32, true, false);
@@ -396,9 +415,14 @@ fn copies_are_waited_for() {
         // A wait before the copy, and for another group, or in other lanes.
         (format!("{commit} @!%p1 cp.async.wait_group 0;"), true),
         (format!("{commit} @%p1 cp.async.wait_all;"), false),
-        ("cp.async.mbarrier.arrive.noinc.shared.b64 [bar];".into(), false),
-        // Another write to the bytes ends the copy's part in them.
-        ("st.shared.v4.u32 [%r3], {%r20, %r20, %r20, %r20};".into(), false),
+        // An arrival is no wait.
+        ("cp.async.mbarrier.arrive.noinc.shared.b64 [bar];".into(), true),
+        (
+            "cp.async.mbarrier.arrive.noinc.shared.b64 [bar];
+            wait: mbarrier.test_wait.parity.shared.b64 %p3, [bar], 0; @!%p3 bra wait;"
+                .into(),
+            false,
+        ),
     ] {
         let init = "setp.eq.u32 %p2, %r0, 0; @%p2 mbarrier.init.shared.b64 [bar], 32;\nbar.sync 0;";
         assert_race(
@@ -416,6 +440,10 @@ fn copies_are_waited_for() {
             assert_race(&body, 32, is_race);
         }
     }
+    // The copy may also write after a store of its own thread.
+    let store = "st.shared.v4.u32 [%r3], {%r20, %r20, %r20, %r20}; // LATER";
+    assert_race(&format!("{TILE}{copy}{store}"), 32, true);
+    assert_race(&format!("{TILE}{copy}cp.async.wait_all;\n{store}"), 32, false);
     // The shared memory of the next block has no copies.
     let mut options = KernelLaunch::new([2, 1, 1], [32, 1, 1]);
     options.options.checks_races = true;
@@ -430,8 +458,8 @@ fn a_copy_without_a_wait_is_named_by_its_thread() {
     (options.options.checks_races, options.options.checks_uninitialized) = (true, true);
     let launched = launch(source, options, &[vec![0; 512], vec![0; 512]]);
     assert_eq!(launched.result.fault_count, 1);
-    let expected =
-        "race: thread (0, 0, 0) copies to 0xfe000000 in line 11, and has not waited for the copy";
+    let expected = "race: 0xfe000000 is also copied by thread (0, 0, 0) in line 11; nothing has waited for the copy: \
+        expected `cp.async.wait_group`, or a wait for its mbarrier; 32 times";
     assert_eq!(launched.result.faults[0].to_string(), expected);
 }
 
@@ -538,7 +566,7 @@ fn races(source: &str, threads: u32, buffers: usize) -> Vec<[String; 2]> {
         text.trim().split_once('[').expect("an access").0.to_owned()
     };
     let races = launched.result.faults.iter().map(|fault| match fault.kind {
-        KernelFaultKind::Race { other, .. } => [text(other), text(fault.line)],
+        KernelFaultKind::Race { other, .. } => [text(other.line), text(fault.line)],
         _ => panic!("{fault}"),
     });
     races.collect()
@@ -593,8 +621,9 @@ fn ldmatrix_takes_part_in_both_checks() {
         let kernel = Kernel::named(&module, name).expect("a kernel");
         let result = kernel.run(&options, &mut memory, None).expect("an end");
         let kinds: Vec<(&str, u64)> = result.fault_kinds().into_iter().collect();
-        // One fault for each of the 32 rows, and one for the pair of instructions.
-        let expected = if name == "uninit" { ("uninitialized", 32) } else { ("race", 1) };
+        // One fault for each of the 32 rows, and one for each pair of instructions: the lanes that store what they have
+        // read race with each other.
+        let expected = if name == "uninit" { ("uninitialized", 32) } else { ("race", 2) };
         assert_eq!(kinds, [expected], "{name}");
     }
 }

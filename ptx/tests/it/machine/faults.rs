@@ -65,7 +65,7 @@ fn race() {
         st.shared.u32 [%r3], %r5;"
     ));
     let KernelFaultKind::Race { other, .. } = fault.kind else { panic!("{fault}") };
-    assert_eq!(other, fault.line + 2);
+    assert_eq!(other.line, fault.line + 2);
     // A barrier between, and atomic operations, are no race.
     let mended = broken(&format!(
         "{TILE}\n st.shared.u32 [%r3], %r0; bar.sync 0;\n ld.shared.u32 %r5, [%r4]; bar.sync 0;

@@ -34,6 +34,7 @@ fn launched(module: &Module<'_>, name: &str, is_triton: bool) -> Option<KernelRe
     let block = kernel.function().bounds.required_block.map_or([threads, 1, 1], |of| of.0);
     let mut launch = KernelLaunch::new([2, 1, 1], block).shared_bytes(shared);
     launch.options.steps = 1 << 16;
+    launch.options.checks_races = is_triton;
     let mut memory = DeviceMemory::new();
     let parameters = kernel.function().parameters.clone();
     for (number, (place, bytes)) in parameters.zip(kernel.parameter_bytes()).enumerate() {

@@ -214,7 +214,7 @@ impl Case {
         let mut launch = self.launch.clone();
         for (name, bytes) in &self.given {
             let id = module.variables_named(module.function("k"), name)[0];
-            let size = module.declaration(id).unwrap().scalar.bytes().unwrap();
+            let size = module.declaration(id).unwrap().scalar.bytes();
             launch = launch.parameter(name, elements(bytes, size as usize));
         }
         outcomes(&source, &launch, machine).map_err(|error| match error {

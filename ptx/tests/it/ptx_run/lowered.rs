@@ -268,7 +268,7 @@ fn same(
             let element =
                 loaded.values.iter().rev().find(|known| known.register == *register).unwrap();
             let declared = module.declaration(register.declaration).unwrap();
-            let got = extended(element, lane, part, declared.scalar.bits().unwrap());
+            let got = extended(element, lane, part, declared.scalar.bits());
             prop_assert_eq!(Some(got), held.lane(lane), "lane {} of {}", lane, context);
         }
     }

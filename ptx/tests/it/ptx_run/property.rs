@@ -125,7 +125,7 @@ const TYPES: [&str; 15] = [
 
 /// A type that has at most so many bits, and its bytes.
 pub(crate) fn a_type(choices: &mut Choices, bits: u32) -> (&'static str, u64) {
-    let bytes = |name: &str| name.parse::<ScalarType>().unwrap().bytes().unwrap();
+    let bytes = |name: &str| name.parse::<ScalarType>().unwrap().bytes();
     let types: Vec<_> = TYPES.into_iter().filter(|name| 8 * bytes(name) <= bits).collect();
     let name = choices.pick(&types);
     (name, u64::from(bytes(name)))

@@ -1,0 +1,519 @@
+//! [`BlockOrder`]: which accesses of other threads come before what a thread does now.
+//!
+//! The machine counts moments. An access has the moment at which it happens, and a thread that synchronizes with another
+//! one learns up to which moment it knows that one's accesses. What a thread knows is its vector clock. [C. Flanagan,
+//! S. Freund, "FastTrack: Efficient and Precise Dynamic Race Detection"] Most threads of a block know the same, so a
+//! [`Clock`] has entries for whole blocks and warps, and threads share one until they differ.
+//!
+//! These orders are known [PTX ISA, "Memory Consistency Model"]:
+//!
+//! - A barrier orders its participants: all of the block, or those that arrive before those that wait.
+//! - `bar.warp.sync` orders the lanes of its mask. No other exchange does: of the `.sync` instructions of a warp, only
+//!   this one "guarantees memory ordering among threads participating in barrier". [PTX ISA, `bar.warp.sync`]
+//! - An arrival at an mbarrier comes before the end of each wait for its phase, or for a later one.
+//! - A fence and a later strong write release, a strong read and a later fence acquire, if the read sees the write, or
+//!   one of a chain of atomic operations that begins with it. Both fences and both accesses need a scope that has both
+//!   threads. Release and acquire operations are compiled to such pairs.
+//! - Copies of `cp.async` are accesses of their own, which their thread knows after it has waited for their group, and
+//!   threads that wait for an mbarrier after `cp.async.mbarrier.arrive`.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::warp::lanes;
+use warpload::lane::LANES;
+
+/// The threads that see an ordered access as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// The threads of the block: `.cta`, and `.cluster` without clusters.
+    Block,
+    /// All threads: `.gpu` and `.sys`.
+    Device,
+}
+
+/// An operation on the groups of a thread's `cp.async` copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyGroups {
+    /// Closes the group of the copies so far: `cp.async.commit_group`.
+    Commit,
+    /// Waits until no more than this many of the latest groups are pending.
+    Wait(u32),
+    /// Waits for all copies, in groups or not.
+    WaitAll,
+}
+
+/// Counts what orders accesses: moments of the launch.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Moments(u32);
+
+impl Moments {
+    pub(crate) fn now(self) -> u32 {
+        self.0
+    }
+
+    /// Begins the next moment. Accesses before it have an earlier one.
+    pub(crate) fn tick(&mut self) -> u32 {
+        self.0 = self.0.saturating_add(1);
+        self.0
+    }
+}
+
+/// The threads that made an access together, or their asynchronous copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Performers {
+    pub(crate) block: u32,
+    pub(crate) warp: u8,
+    pub(crate) lanes: u32,
+    pub(crate) is_copy: bool,
+}
+
+/// What an entry of a clock is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Of {
+    Block,
+    Warp,
+    Thread,
+    CopiesOfBlock,
+    CopiesOfWarp,
+    CopiesOfThread,
+}
+
+/// A block, and the number of a warp or thread in it.
+type Key = (u32, Of, u16);
+
+/// The moments up to which accesses are known, in the order of their keys. Those with an earlier moment are.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Clock(Vec<(Key, u32)>);
+
+impl Clock {
+    fn get(&self, key: Key) -> u32 {
+        let found = self.0.binary_search_by_key(&key, |entry| entry.0);
+        found.ok().and_then(|at| self.0.get(at)).map_or(0, |entry| entry.1)
+    }
+
+    fn raise(&mut self, key: Key, moment: u32) {
+        if moment == 0 {
+            return;
+        }
+        match self.0.binary_search_by_key(&key, |entry| entry.0) {
+            Ok(at) => self.0[at].1 = self.0[at].1.max(moment),
+            Err(at) => self.0.insert(at, (key, moment)),
+        }
+    }
+
+    pub(crate) fn join(&mut self, other: &Self) {
+        if self.0.is_empty() {
+            self.0.clone_from(&other.0);
+            return;
+        }
+        let mut joined = Vec::with_capacity(self.0.len() + other.0.len());
+        let mut others = other.0.iter().copied().peekable();
+        for (key, moment) in self.0.drain(..) {
+            joined.extend(std::iter::from_fn(|| others.next_if(|entry| entry.0 < key)));
+            let same = others.next_if(|entry| entry.0 == key);
+            joined.push((key, same.map_or(moment, |entry| entry.1.max(moment))));
+        }
+        joined.extend(others);
+        self.0 = joined;
+    }
+}
+
+/// What a thread knows, without what all of its block knew since the block's last barrier.
+type Extra = Option<Rc<Clock>>;
+
+/// What a thread knew at a moment.
+#[derive(Clone, Debug)]
+struct View {
+    base: Rc<Clock>,
+    barrier: u32,
+    extra: Extra,
+    copied: u32,
+    moment: u32,
+}
+
+/// The state of a thread.
+#[derive(Clone, Debug, Default)]
+struct Thread {
+    extra: Extra,
+    /// What its last fence made ready to be released, to its block and to the device.
+    fenced: [Option<View>; 2],
+    /// What its strong reads have seen, for the next fence: from its block, and from others.
+    observed: [Extra; 2],
+    /// The moments at which it closed groups of copies that it has not waited for.
+    groups: Vec<u32>,
+    /// Its copies before this moment are complete, and it knows it.
+    copied: u32,
+}
+
+/// What a write has released at a location.
+#[derive(Clone, Debug)]
+struct Released {
+    /// To threads of this block.
+    block: Option<(u32, Rc<Clock>)>,
+    /// To all threads, from this block; from several if it is `None`.
+    device: Option<(Option<u32>, Rc<Clock>)>,
+}
+
+/// The releases at the locations of a memory, by their addresses.
+#[derive(Debug, Default)]
+pub(crate) struct Releases(HashMap<u64, Released>);
+
+/// The phases of an mbarrier.
+#[derive(Debug, Default)]
+struct Phases {
+    pending: Clock,
+    ended: Rc<Clock>,
+}
+
+/// The order of a block's accesses, and what its threads know about others.
+#[derive(Debug, Default)]
+pub(crate) struct BlockOrder {
+    pub(crate) number: u32,
+    /// The last barrier of the whole block, or its beginning: all threads know what the block did before.
+    barrier: u32,
+    /// What all threads knew then about others.
+    base: Rc<Clock>,
+    threads: Vec<Thread>,
+    /// The lanes of each warp when the block began.
+    warps: Vec<u32>,
+    /// Whether a thread may know more than at the last barrier.
+    differs: bool,
+    mbarriers: HashMap<usize, Phases>,
+    pub(crate) releases: Releases,
+}
+
+impl BlockOrder {
+    /// Begins a block, with the lanes of each warp.
+    pub(crate) fn begin(
+        &mut self,
+        number: u32,
+        warps: impl Iterator<Item = u32>,
+        now: &mut Moments,
+    ) {
+        self.number = number;
+        self.barrier = now.tick();
+        self.base = Rc::default();
+        self.warps.clear();
+        self.warps.extend(warps);
+        self.threads.clear();
+        self.threads.resize(self.warps.len() * LANES, Thread::default());
+        self.differs = false;
+        self.mbarriers.clear();
+        self.releases.0.clear();
+    }
+
+    /// Whether an access at a moment is before the last barrier of the block.
+    #[inline(always)]
+    pub(crate) fn is_before_barrier(&self, block: u32, moment: u32) -> bool {
+        block == self.number && moment < self.barrier
+    }
+
+    /// The first of the lanes whose access at a moment is not known to a thread.
+    pub(crate) fn unknown(
+        &self,
+        warp: u32,
+        lane: usize,
+        by: &Performers,
+        moment: u32,
+    ) -> Option<u32> {
+        let is_here = by.block == self.number;
+        if !by.is_copy && self.is_before_barrier(by.block, moment) {
+            return None;
+        }
+        let thread = self.threads.get(warp as usize * LANES + lane)?;
+        let mut left = by.lanes;
+        if is_here && u32::from(by.warp) == warp && (!by.is_copy || moment < thread.copied) {
+            left &= !(1 << lane);
+        }
+        let extra = thread.extra.as_deref();
+        let at = |of: Of, number: usize| {
+            let key = (by.block, of, number as u16);
+            self.base.get(key).max(extra.map_or(0, |extra| extra.get(key)))
+        };
+        let of_warp = usize::from(by.warp);
+        let [of_block, of_warps, of_threads] = match by.is_copy {
+            true => [Of::CopiesOfBlock, Of::CopiesOfWarp, Of::CopiesOfThread],
+            false => [Of::Block, Of::Warp, Of::Thread],
+        };
+        if left == 0 || moment < at(of_block, 0) || moment < at(of_warps, of_warp) {
+            return None;
+        }
+        let is_unknown = |lane: &usize| moment >= at(of_threads, of_warp * LANES + lane);
+        lanes(left).find(is_unknown).map(|lane| lane as u32)
+    }
+
+    fn of_warp(&mut self, warp: u32) -> &mut [Thread] {
+        let first = warp as usize * LANES;
+        self.threads.get_mut(first..first + LANES).unwrap_or_default()
+    }
+
+    /// What lanes release together, apart from what all threads of the block know.
+    pub(crate) fn release(&self, warp: u32, mask: u32, now: &mut Moments) -> Clock {
+        let moment = now.tick();
+        let mut clock = Clock::default();
+        let first = warp as usize * LANES;
+        let mut last: Option<&Rc<Clock>> = None;
+        for lane in lanes(mask) {
+            let Some(extra) = self.threads.get(first + lane).and_then(|of| of.extra.as_ref())
+            else {
+                continue;
+            };
+            if last.is_none_or(|last| !Rc::ptr_eq(last, extra)) {
+                clock.join(extra);
+                last = Some(extra);
+            }
+        }
+        let of_warp = self.warps.get(warp as usize).copied().unwrap_or_default();
+        let threads = self.threads.get(first..first + LANES).unwrap_or_default();
+        let copied = || lanes(mask).filter_map(|lane| Some((lane, threads.get(lane)?.copied)));
+        let is_whole = mask & of_warp == of_warp;
+        let least = copied().map(|known| known.1).min().filter(|_| is_whole).unwrap_or(0);
+        if is_whole {
+            clock.raise((self.number, Of::Warp, warp as u16), moment);
+            clock.raise((self.number, Of::CopiesOfWarp, warp as u16), least);
+        } else {
+            for lane in lanes(mask) {
+                clock.raise((self.number, Of::Thread, (first + lane) as u16), moment);
+            }
+        }
+        for (lane, copied) in copied().filter(|known| known.1 > least) {
+            clock.raise((self.number, Of::CopiesOfThread, (first + lane) as u16), copied);
+        }
+        clock
+    }
+
+    /// What lanes learn that waited for a release.
+    pub(crate) fn acquire(&mut self, warp: u32, mask: u32, clock: &Rc<Clock>) {
+        if clock.0.is_empty() {
+            return;
+        }
+        self.differs = true;
+        // Lanes that knew the same share what they know now.
+        let mut last: Option<(Extra, Rc<Clock>)> = None;
+        let threads = self.of_warp(warp);
+        for lane in lanes(mask) {
+            let Some(thread) = threads.get_mut(lane) else { continue };
+            let is_same = |known: &(Extra, Rc<Clock>)| match (&known.0, &thread.extra) {
+                (Some(one), Some(two)) => Rc::ptr_eq(one, two),
+                (one, two) => one.is_none() && two.is_none(),
+            };
+            let joined = match last.take().filter(is_same) {
+                Some((_, joined)) => joined,
+                None => match &thread.extra {
+                    None => clock.clone(),
+                    Some(extra) => {
+                        let mut joined = Clock::clone(extra);
+                        joined.join(clock);
+                        Rc::new(joined)
+                    }
+                },
+            };
+            last = Some((thread.extra.replace(joined.clone()), joined));
+        }
+    }
+
+    /// Orders the lanes of a mask, which have met at `bar.warp.sync`.
+    pub(crate) fn meet(&mut self, warp: u32, mask: u32, now: &mut Moments) {
+        let clock = Rc::new(self.release(warp, mask, now));
+        self.acquire(warp, mask, &clock);
+    }
+
+    /// Orders all threads of the block, which have met at a barrier.
+    pub(crate) fn pass_barrier(&mut self, now: &mut Moments) {
+        if self.differs {
+            let mut clock = Clock::clone(&self.base);
+            let mut last: Extra = None;
+            for thread in &mut self.threads {
+                let Some(extra) = thread.extra.take() else { continue };
+                if last.as_ref().is_none_or(|last| !Rc::ptr_eq(last, &extra)) {
+                    clock.join(&extra);
+                }
+                last = Some(extra);
+            }
+            let number = self.number;
+            let is_said = |of: Of| {
+                matches!(of, Of::Warp | Of::Thread | Of::CopiesOfWarp | Of::CopiesOfThread)
+            };
+            let copies = |of: Of| matches!(of, Of::CopiesOfWarp | Of::CopiesOfThread);
+            clock.0.retain(|((block, of, _), _)| *block != number || !is_said(*of) || copies(*of));
+            // What the whole block has copied takes one entry.
+            let whole: Vec<usize> =
+                (0..self.warps.len()).filter(|warp| self.warps[*warp] != 0).collect();
+            let least = whole.iter().map(|warp| {
+                let of_warp = &self.threads[warp * LANES..(warp + 1) * LANES];
+                let of_lanes = lanes(self.warps[*warp]).filter_map(|lane| of_warp.get(lane));
+                of_lanes.map(|thread| thread.copied).min().unwrap_or(0)
+            });
+            let least = least.min().unwrap_or(0);
+            clock.raise((number, Of::CopiesOfBlock, 0), least);
+            for (at, thread) in self.threads.iter().enumerate().filter(|of| of.1.copied > least) {
+                clock.raise((number, Of::CopiesOfThread, at as u16), thread.copied);
+            }
+            let least = clock.get((number, Of::CopiesOfBlock, 0));
+            clock.0.retain(|((block, of, _), at)| *block != number || !copies(*of) || *at > least);
+            self.base = Rc::new(clock);
+            self.differs = false;
+        }
+        self.barrier = now.tick();
+    }
+
+    /// Executes a fence in lanes of a warp.
+    pub(crate) fn fence(&mut self, warp: u32, mask: u32, scope: Scope, now: &mut Moments) {
+        let moment = now.tick();
+        let (base, barrier) = (self.base.clone(), self.barrier);
+        for lane in lanes(mask) {
+            let Some(thread) = self.of_warp(warp).get_mut(lane) else { continue };
+            let mut seen: Vec<Rc<Clock>> = thread.observed[0].take().into_iter().collect();
+            if scope == Scope::Device {
+                seen.extend(thread.observed[1].take());
+            }
+            for clock in seen {
+                self.acquire(warp, 1 << lane, &clock);
+            }
+            let Some(thread) = self.of_warp(warp).get_mut(lane) else { continue };
+            let (extra, copied) = (thread.extra.clone(), thread.copied);
+            let view = Some(View { base: base.clone(), barrier, extra, copied, moment });
+            if scope == Scope::Device {
+                thread.fenced[1].clone_from(&view);
+            }
+            thread.fenced[0] = view;
+        }
+    }
+
+    /// Writes strongly at an address: what is before the lane's last fence is released. An atomic operation adds to what
+    /// was released there before.
+    pub(crate) fn write(
+        &self,
+        warp: u32,
+        lane: usize,
+        (address, scope, is_atomic): (u64, Scope, bool),
+        releases: &mut Releases,
+    ) {
+        let number = warp as usize * LANES + lane;
+        let Some(thread) = self.threads.get(number) else { return };
+        if !is_atomic {
+            releases.0.remove(&address);
+        }
+        let [block, device] = [0, 1].map(|at| {
+            let view = thread.fenced[at].as_ref()?;
+            let mut clock = Clock::clone(&view.base);
+            if let Some(extra) = &view.extra {
+                clock.join(extra);
+            }
+            clock.raise((self.number, Of::Block, 0), view.barrier);
+            clock.raise((self.number, Of::Thread, number as u16), view.moment);
+            clock.raise((self.number, Of::CopiesOfThread, number as u16), view.copied);
+            Some(Rc::new(clock))
+        });
+        if block.is_none() && device.is_none() {
+            return;
+        }
+        let none = || Released { block: None, device: None };
+        let released = releases.0.entry(address).or_insert_with(none);
+        let with = |mut clock: Rc<Clock>, before: &Rc<Clock>| {
+            Rc::make_mut(&mut clock).join(before);
+            clock
+        };
+        if let Some(clock) = block {
+            let before = released.block.take().filter(|before| before.0 == self.number);
+            let clock = before.map_or(clock.clone(), |before| with(clock, &before.1));
+            released.block = Some((self.number, clock));
+        }
+        if let Some(clock) = device.filter(|_| scope == Scope::Device) {
+            released.device = Some(match released.device.take() {
+                None => (Some(self.number), clock),
+                Some((from, before)) => {
+                    (from.filter(|from| *from == self.number), with(clock, &before))
+                }
+            });
+        }
+    }
+
+    /// Reads strongly at an address. The next fence acquires what was released there.
+    pub(crate) fn read(
+        &mut self,
+        warp: u32,
+        lane: usize,
+        (address, scope): (u64, Scope),
+        releases: &Releases,
+    ) {
+        let Some(released) = releases.0.get(&address) else { return };
+        let number = self.number;
+        let Some(thread) = self.threads.get_mut(warp as usize * LANES + lane) else { return };
+        let of_block = released.block.iter().filter(|of| of.0 == number).map(|of| (0, &of.1));
+        let of_device = released.device.iter().filter_map(|(from, clock)| match from {
+            Some(from) if *from == number => Some((0, clock)),
+            _ if scope == Scope::Device => Some((1, clock)),
+            _ => None,
+        });
+        for (place, clock) in of_block.chain(of_device) {
+            match &mut thread.observed[place] {
+                Some(seen) => Rc::make_mut(seen).join(clock),
+                none => *none = Some(clock.clone()),
+            }
+        }
+    }
+
+    /// Arrives at the mbarrier at an offset of shared memory. `copies` is whether the arrival is that of copies.
+    pub(crate) fn arrive_at(
+        &mut self,
+        offset: usize,
+        warp: u32,
+        lane: usize,
+        copies: bool,
+        now: &mut Moments,
+    ) {
+        let mut clock = self.release(warp, 1 << lane, now);
+        if copies {
+            let number = (warp as usize * LANES + lane) as u16;
+            clock.raise((self.number, Of::CopiesOfThread, number), now.now());
+        }
+        self.mbarriers.entry(offset).or_default().pending.join(&clock);
+    }
+
+    /// Ends a phase of an mbarrier.
+    pub(crate) fn end_phase(&mut self, offset: usize) {
+        let phases = self.mbarriers.entry(offset).or_default();
+        let pending = std::mem::take(&mut phases.pending);
+        Rc::make_mut(&mut phases.ended).join(&pending);
+    }
+
+    /// Ends a wait for the last phase of an mbarrier that has ended.
+    pub(crate) fn end_wait(&mut self, offset: usize, warp: u32, lane: usize) {
+        if let Some(phases) = self.mbarriers.get(&offset) {
+            let ended = phases.ended.clone();
+            self.acquire(warp, 1 << lane, &ended);
+        }
+    }
+
+    /// Executes an operation on the groups of copies in lanes of a warp.
+    pub(crate) fn group_copies(
+        &mut self,
+        operation: CopyGroups,
+        warp: u32,
+        mask: u32,
+        now: &mut Moments,
+    ) {
+        let moment = now.tick();
+        for lane in lanes(mask) {
+            let Some(thread) = self.of_warp(warp).get_mut(lane) else { continue };
+            let complete = match operation {
+                CopyGroups::Commit => {
+                    thread.groups.push(moment);
+                    continue;
+                }
+                CopyGroups::Wait(pending) => {
+                    let count = thread.groups.len().saturating_sub(pending as usize);
+                    thread.groups.drain(..count).next_back()
+                }
+                CopyGroups::WaitAll => {
+                    thread.groups.clear();
+                    Some(moment)
+                }
+            };
+            thread.copied = thread.copied.max(complete.unwrap_or(0));
+            self.differs = true;
+        }
+    }
+}
