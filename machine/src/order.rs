@@ -209,6 +209,11 @@ impl BlockOrder {
         block == self.number && moment < self.barrier
     }
 
+    /// Whether no thread knows more than what barriers of the whole block have ordered.
+    pub(crate) fn knows_barriers_only(&self) -> bool {
+        !self.differs && self.base.0.is_empty()
+    }
+
     /// The first of the lanes whose access at a moment is not known to a thread.
     pub(crate) fn unknown(
         &self,

@@ -156,8 +156,12 @@ struct Cell {
 }
 
 /// The cells of a page: of its words, or of its bytes once an access was not to whole words.
-#[derive(Debug, Default)]
-struct Page(Vec<Cell>);
+#[derive(Debug)]
+struct Page {
+    cells: Vec<Cell>,
+    /// The bytes of a cell, as a power of two.
+    size: u32,
+}
 
 /// Spreads page numbers by a multiplication: they are not chosen by an attacker, only by the kernel itself.
 #[derive(Default)]
@@ -194,7 +198,8 @@ impl History {
         };
         self.last = Some((number, at));
         if at >= self.pages.len() {
-            self.pages.push(Page(vec![Cell::default(); (PAGE / WORD) as usize]));
+            let cells = vec![Cell::default(); (PAGE / WORD) as usize];
+            self.pages.push(Page { cells, size: WORD.ilog2() });
         }
         &mut self.pages[at]
     }
@@ -206,9 +211,8 @@ impl History {
             else {
                 continue;
             };
-            let of_cell = PAGE / page.0.len().max(1) as u64;
-            for (at, cell) in page.0.iter_mut().enumerate() {
-                let place = number * PAGE + at as u64 * of_cell;
+            for (at, cell) in page.cells.iter_mut().enumerate() {
+                let place = number * PAGE + ((at as u64) << page.size);
                 if (start..start.saturating_add(bytes)).contains(&place) {
                     *cell = Cell::default();
                 }
@@ -219,14 +223,14 @@ impl History {
 
 impl Page {
     /// The cells of bytes in the page.
+    #[inline(always)]
     fn cells(&mut self, start: u64, bytes: u64) -> &mut [Cell] {
-        let words = PAGE / WORD;
-        if self.0.len() as u64 == words && (start | bytes) % WORD != 0 {
-            self.0 = self.0.iter().flat_map(|cell| [*cell; WORD as usize]).collect();
+        if self.size != 0 && (start | bytes) % WORD != 0 {
+            self.cells = self.cells.iter().flat_map(|cell| [*cell; WORD as usize]).collect();
+            self.size = 0;
         }
-        let of_cell = PAGE / (self.0.len() as u64).max(1);
-        let place = (start / of_cell) as usize..((start + bytes).div_ceil(of_cell)) as usize;
-        self.0.get_mut(place).unwrap_or_default()
+        let place = (start >> self.size) as usize..((start + bytes) >> self.size) as usize;
+        self.cells.get_mut(place).unwrap_or_default()
     }
 }
 
@@ -456,25 +460,20 @@ impl Judge<'_> {
                     && other.is_of_warp(this)
                     && !other.is_copy()
         };
-        let [first, last] = &cell.reads;
-        let (is_new, is_alike) = (is_before(first), first.is_alike(this));
-        if this.kind >> 6 != 0
-            || this.strength() != 0
-            || this.is_copy()
-            || !cell.writes.iter().all(is_before)
-            || is_write && !(is_new && is_before(last))
-            || !is_write && !is_new && !is_alike
-        {
-            return false;
-        }
+        let is_usual = this.kind & !(7 << 2) == 0 && cell.writes.iter().all(is_before);
+        let [first, last] = &mut cell.reads;
         match is_write {
+            _ if !is_usual => return false,
+            true if !is_before(first) || !is_before(last) => return false,
             true => {
                 *cell = Cell {
                     writes: [*this, Record::default(), Record::default()],
                     ..Cell::default()
                 }
             }
-            false => cell.reads[0].add(this),
+            false if is_before(first) || first.is_alike(this) => first.add(this),
+            false if self.order.knows_barriers_only() => last.add(this),
+            false => return false,
         }
         true
     }
