@@ -192,6 +192,13 @@ pub fn run_to_end(arguments: impl IntoIterator<Item = OsString>) -> Ended {
     // The short form that other tools have; here a format has a name.
     let options = arguments.iter_mut().take_while(|word| *word != "--");
     options.filter(|word| *word == "--json").for_each(|word| *word = "--format=json".into());
+    // `--check kernel.ptx` has no list.
+    for at in 0..arguments.len().saturating_sub(1) {
+        let is_list = |word: &str| word.parse::<warpload_ptx::launch::Checks>().is_ok();
+        if arguments[at] == "--check" && !arguments[at + 1].to_str().is_some_and(is_list) {
+            arguments[at] = "--check=races,sync,uninitialized".into();
+        }
+    }
     let parsed = command().try_get_matches_from(&arguments);
     let parsed = parsed.and_then(|matches| Arguments::from_arg_matches(&matches));
     let (status, cause) = match parsed {

@@ -9,7 +9,7 @@ use crate::fault::{FaultKind, MachineFaultKind, MbarrierFault};
 use crate::mbarrier::State;
 use crate::memory::{Found, Memories, Missing, UNKNOWN, UNWRITTEN, joined};
 use crate::observer::{LoadAlone, LoadOutcome, LoadedLanes, SkipReason};
-use crate::races;
+use crate::races::{self, Place};
 use crate::registers::{Origin, Registers, Slot};
 use crate::scalar::ScalarType as T;
 use crate::warp::{Path, Warp, lanes};
@@ -436,6 +436,8 @@ impl Access<'_, '_> {
         for (lane, missing) in faults {
             self.missing(lane, missing, bytes, engine);
         }
+        let slots = self.access.elements.iter().flatten().map(|element| element.slot);
+        self.check_kept(slots, done, engine);
         self.check_stores(done, engine);
         self.observe(AccessKind::Store, done, &seen, engine);
         Ok(())
@@ -559,6 +561,7 @@ impl Access<'_, '_> {
             done |= 1 << lane;
         }
         self.count_atomic(is_changed, engine);
+        self.check_kept(sources(self.op, self.access), done, engine);
         self.check_stores(done, engine);
         self.check_written(unwritten, engine);
         self.observe(AccessKind::Atomic, done, &seen, engine);
@@ -760,7 +763,7 @@ impl Access<'_, '_> {
                         }
                         // Reported as an uninitialized read.
                         Err(MbarrierFault::NotInitialized)
-                            if is_unwritten && engine.options.checks_uninitialized =>
+                            if is_unwritten && engine.options.checks.uninitialized =>
                         {
                             let origin = Origin::Undefined(self.op.site);
                             let flags = engine.origins.flags(origin);
@@ -826,6 +829,30 @@ impl Access<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Reports the lanes that store in global memory what the program leaves undefined: nobody would see it elsewhere.
+    fn check_kept(&self, slots: impl Iterator<Item = Slot>, done: u32, engine: &mut Engine<'_>) {
+        let map = *engine.memory.map();
+        let is_kept = |lane: &usize| {
+            let place = Place::of(self.access.space, self.addresses[*lane], &map);
+            matches!(place, Some(Place::Global(_)))
+        };
+        let registers = &self.warp.frames[self.path.frame].registers;
+        for slot in slots {
+            let (kind, site) = match registers.origin(slot) {
+                Origin::AbsentLane(site) if engine.options.checks.sync => {
+                    (FaultKind::UndefinedShuffle, site)
+                }
+                cause @ Origin::NeverWritten { .. } if engine.options.checks.uninitialized => {
+                    (FaultKind::UnknownValue { what: "a stored value", cause }, self.op.site)
+                }
+                _ => continue,
+            };
+            for lane in lanes(registers.unknown(slot) & done).filter(is_kept) {
+                engine.fault_at(kind.clone(), site, self.warp.number, lane as u32, 0);
+            }
+        }
     }
 
     /// Checks the lanes that have stored, or changed memory atomically, for races.
@@ -911,7 +938,7 @@ impl Access<'_, '_> {
 
     /// Reports the lanes that have read unwritten bytes.
     fn check_written(&self, unwritten: u32, engine: &mut Engine<'_>) {
-        if engine.options.checks_uninitialized {
+        if engine.options.checks.uninitialized {
             for lane in lanes(unwritten) {
                 self.fault(lane, FaultKind::Uninitialized, engine);
             }

@@ -73,7 +73,7 @@ pub(crate) fn execute(
     // It may be a barrier, or wait for one.
     if let Some(races) = &mut engine.races
         && !effects.is_discard
-        && !(effects.are_registers() && !effects.slots.is_empty())
+        && (!effects.are_registers() || effects.slots.is_empty())
     {
         races.forgive(&mut engine.block.order);
     }

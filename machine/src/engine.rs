@@ -8,8 +8,9 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
 use crate::access::{AccessKind, LaneBytes, extended};
+use crate::checks::CheckedRaces;
 use crate::code::{Action, BarrierKind, BarrierOp, Code, FunctionCode, Op, Preset, Site};
-use crate::fault::{FaultKind, MachineFaultKind};
+use crate::fault::{BarrierFault, FaultKind, MachineFaultKind};
 use crate::launch::LaunchOptions;
 use crate::log::FaultLog;
 use crate::memory::{
@@ -182,8 +183,6 @@ pub(crate) struct Engine<'e> {
     pub(crate) is_interrupted: bool,
     /// Whether a `trap` ended the launch.
     pub(crate) is_trapped: bool,
-    /// The first barrier that opened without lanes of a warp that arrived at it: they ended elsewhere.
-    pub(crate) partial_barrier: Option<Site>,
     /// The work since the last look at `watch`.
     pub(crate) worked: u64,
     /// Whether a wait has failed. Another warp gets a turn then, to complete it.
@@ -253,10 +252,9 @@ impl<'e> Engine<'e> {
             changes: 0,
             is_interrupted: false,
             is_trapped: false,
-            partial_barrier: None,
             worked: 0,
             yields: false,
-            races: options.checks_races.then(Races::default),
+            races: options.checks.races.map(|_| Races::default()),
             known_races: HashMap::new(),
             last_loop: None,
             last_site: Site::default(),
@@ -333,7 +331,14 @@ impl<'e> Engine<'e> {
         self.fault_at(kind, op.site, warp, lane, address);
     }
 
-    fn fault_at(&mut self, kind: MachineFaultKind, site: Site, warp: u32, lane: u32, address: u64) {
+    pub(crate) fn fault_at(
+        &mut self,
+        kind: MachineFaultKind,
+        site: Site,
+        warp: u32,
+        lane: u32,
+        address: u64,
+    ) {
         let freed = match kind {
             FaultKind::OutOfBounds => self.memory.freed_around(address),
             _ => None,
@@ -491,7 +496,7 @@ impl<'e> Engine<'e> {
         self.block.waits = false;
         self.counts.blocks += 1;
         let shared = self.shape.shared as usize;
-        let replaced = self.block.shared.renew(shared, self.options.checks_uninitialized);
+        let replaced = self.block.shared.renew(shared, self.options.checks.uninitialized);
         self.copied(replaced as u64);
         let of_image = 0..self.memory.shared.values.len();
         self.copied(of_image.len() as u64);
@@ -617,6 +622,13 @@ impl<'e> Engine<'e> {
         let lane = path.mask.trailing_zeros() as usize;
         let id = registers.get::<u32>(op.id)[lane] as usize;
         let threads = op.threads.map(|slot| registers.get::<u32>(slot)[lane]);
+        if let Some(count) =
+            threads.filter(|count| !count.is_multiple_of(LANES as u32) && self.options.checks.sync)
+        {
+            let site = self.code.ops[path.pc as usize].site;
+            let kind = FaultKind::Barrier(BarrierFault::Count(count));
+            self.fault_at(kind, site, warp as u32, lane as u32, 0);
+        }
         let Some(barrier) = barriers.get_mut(id) else { return false };
         if op.is_aligned && barrier.arrived[warp] == 0 {
             barrier.expected[warp] = (warps[warp].alive, path.pc);
@@ -672,9 +684,11 @@ impl<'e> Engine<'e> {
         reduce(&opened, self.code, warps);
         for at in counted {
             let (lanes, pc) = take(&mut barrier.expected[at]);
-            if lanes & !take(&mut barrier.arrived[at]) != 0 {
-                let site = self.code.ops[pc as usize].site;
-                self.partial_barrier.get_or_insert(site);
+            let missing = lanes & !take(&mut barrier.arrived[at]);
+            if missing != 0 && self.options.checks.sync {
+                let (site, lane) = (self.code.ops[pc as usize].site, missing.trailing_zeros());
+                let kind = FaultKind::Barrier(BarrierFault::PartOfWarp { missing });
+                self.fault_at(kind, site, at as u32, lane, 0);
             }
         }
         barrier.threads = None;
@@ -699,7 +713,8 @@ impl<'e> Engine<'e> {
             races.moments.tick();
         }
         let map = self.memory.map();
-        let place = |lane: usize| Place::of(space, addresses[lane], map);
+        let is_checked = is_checked(self.options.checks.races);
+        let place = |lane: usize| Place::of(space, addresses[lane], map).filter(&is_checked);
         races.access(access, exec, place, are_equal, order, history);
         self.report_races(access);
     }
@@ -713,7 +728,8 @@ impl<'e> Engine<'e> {
     ) {
         let Some(races) = &mut self.races else { return };
         let Block { order, history, .. } = &mut self.block;
-        if let Some(place) = Place::of(space, address, self.memory.map()) {
+        let place = Place::of(space, address, self.memory.map());
+        if let Some(place) = place.filter(is_checked(self.options.checks.races)) {
             races.access_together(access, lanes, place, order, history);
         }
         self.report_races(access);
@@ -775,6 +791,11 @@ impl<'e> Engine<'e> {
             self.fault_at(FaultKind::BarrierDivergence, site, warp as u32, lane, 0);
         }
     }
+}
+
+/// Whether races are looked for at a place.
+fn is_checked(races: Option<CheckedRaces>) -> impl Fn(&Place) -> bool {
+    move |place| races == Some(CheckedRaces::All) || matches!(place, Place::Shared(_))
 }
 
 /// Creates the initial registers of each function.

@@ -281,9 +281,9 @@ impl Caller<'_, '_, '_> {
     /// `malloc(bytes)`. Returns false if the lane ends, because the size is not known.
     fn malloc(&mut self, lane: usize) -> bool {
         let Some(bytes) = self.needed("the size of `malloc`", 0, lane) else { return false };
-        let LaunchOptions { heap_bytes, checks_uninitialized, .. } = *self.engine.options;
+        let LaunchOptions { heap_bytes, checks, .. } = *self.engine.options;
         let allocated =
-            self.engine.memory.allocate_on_heap(bytes, heap_bytes, checks_uninitialized);
+            self.engine.memory.allocate_on_heap(bytes, heap_bytes, checks.uninitialized);
         if let (Some(races), Some(address)) = (&mut self.engine.races, allocated) {
             races.forget(address, bytes);
         }

@@ -42,6 +42,15 @@ pub enum FaultKind<S, C> {
     },
     /// A `trap` instruction. It ends the launch.
     Trap,
+    /// A barrier is used in a way that PTX leaves undefined.
+    Barrier(BarrierFault),
+    /// A lane executes an exchange whose mask of members does not have it.
+    Membermask {
+        /// The mask.
+        members: u32,
+    },
+    /// The program keeps the value that a shuffle took from a lane that did not execute it.
+    UndefinedShuffle,
     /// A deadlock: threads wait at a barrier, and others wait elsewhere.
     BarrierDivergence,
     /// A call exceeds a limit on the stack.
@@ -221,6 +230,9 @@ impl<S, C> FaultKind<S, C> {
             Self::Mbarrier(_) => "mbarrier",
             Self::Race { .. } => "race",
             Self::Trap => "trap",
+            Self::Barrier(_) => "barrier",
+            Self::Membermask { .. } => "membermask",
+            Self::UndefinedShuffle => "undefined_shuffle",
             Self::BarrierDivergence => "barrier_divergence",
             Self::StackOverflow { .. } => "stack_overflow",
             Self::BranchIndex => "branch_index",
@@ -256,6 +268,9 @@ impl<S, C> FaultKind<S, C> {
             Self::ReadOnly => F::ReadOnly,
             Self::Mbarrier(fault) => F::Mbarrier(fault),
             Self::Trap => F::Trap,
+            Self::Barrier(fault) => F::Barrier(fault),
+            Self::Membermask { members } => F::Membermask { members },
+            Self::UndefinedShuffle => F::UndefinedShuffle,
             Self::BarrierDivergence => F::BarrierDivergence,
             Self::StackOverflow { limit } => F::StackOverflow { limit },
             Self::BranchIndex => F::BranchIndex,
@@ -279,6 +294,24 @@ impl MachineFaultKind {
             Missing::ReadOnly => Self::ReadOnly,
         }
     }
+}
+
+/// An undefined use of a barrier. [PTX ISA, "bar, barrier"]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BarrierFault {
+    /// Whole warps must execute an aligned barrier.
+    #[error(
+        "only a part of the warp executes it, without lanes {missing:#010x}: all threads of a warp must execute `bar` \
+         and `.aligned` together"
+    )]
+    PartOfWarp {
+        /// The lanes that have ended elsewhere.
+        missing: u32,
+    },
+    /// The number of threads must be a multiple of the warp size.
+    #[error("the number of threads, {0}, is not a multiple of 32")]
+    Count(u32),
 }
 
 /// A limit on the stack of calls.

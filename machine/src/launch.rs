@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::checks::Checks;
 use crate::code::{Code, Site};
 use crate::engine::{Engine, RawFault};
 use crate::fault::{FaultKind, MachineFaultKind};
@@ -39,11 +40,8 @@ pub struct LaunchOptions {
     pub misaligned: Misaligned,
     /// The maximum number of warp instructions. Exceeding it is [`LaunchEnd::Steps`].
     pub steps: u64,
-    /// Whether loads of uninitialized shared or local memory are faults.
-    pub checks_uninitialized: bool,
-    /// Whether data races in shared and global memory are faults: two threads access a byte, at least one writes, and no
-    /// barrier, mbarrier or fence orders the accesses. Blocks then run on one thread.
-    pub checks_races: bool,
+    /// What is judged beside faults of memory.
+    pub checks: Checks,
     /// The lanes of each warp that run threads; all by default.
     pub active: LaneMask,
     /// The only block to run, by its index; all blocks of the grid if it is `None`.
@@ -69,8 +67,7 @@ impl LaunchOptions {
             heap_bytes: HEAP,
             misaligned: Misaligned::Fault,
             steps: STEPS,
-            checks_uninitialized: false,
-            checks_races: false,
+            checks: Checks::default(),
             active: LaneMask::ALL,
             only_block: None,
             threads: 0,
@@ -123,8 +120,6 @@ pub struct LaunchOutcome {
     pub fault_count: u64,
     /// The unsupported instructions that were reached, and how many times a warp reached each.
     pub skipped: BTreeMap<Site, u64>,
-    /// The first barrier that opened without lanes of a warp that arrived at it: they ended elsewhere.
-    pub partial_barrier: Option<Site>,
     /// The unknown bytes of allocations that the launch has written, in the order of their addresses.
     pub unknown: Vec<UnknownBytes<Origin>>,
     /// The text that `printf` has printed, in order of execution; the first MiB of it.
@@ -215,7 +210,6 @@ pub fn run(
         fault_count: engine.faults.count,
         counts: engine.counts,
         skipped: engine.skipped,
-        partial_barrier: engine.partial_barrier,
         printed: engine.printed,
         printed_bytes: engine.printed_bytes,
     }

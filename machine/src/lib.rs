@@ -9,6 +9,7 @@
 //! A new lane operation is a row of the table in `lanes`.
 
 mod access;
+mod checks;
 pub mod code;
 mod effects;
 mod engine;
@@ -39,10 +40,12 @@ mod threads;
 mod warp;
 
 pub use self::access::{AccessKind, LaneBytes};
+pub use self::checks::{CheckedRaces, Checks, ChecksError};
 pub use self::code::Site;
 pub use self::externals::External;
 pub use self::fault::{
-    Assertion, FaultKind, MachineFaultKind, MbarrierFault, PrintfFault, StackLimit, TensorLoadFault,
+    Assertion, BarrierFault, FaultKind, MachineFaultKind, MbarrierFault, PrintfFault, StackLimit,
+    TensorLoadFault,
 };
 pub use self::fill::{Fill, FillError};
 pub use self::float::{Direction, Extreme, FloatOp, Modes};

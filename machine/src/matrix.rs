@@ -707,7 +707,7 @@ impl Transfer<'_, '_> {
                 );
                 let found_flags = region.flags(place);
                 *flags = joined(*flags, found_flags);
-                if found_flags & UNWRITTEN != 0 && self.engine.options.checks_uninitialized {
+                if found_flags & UNWRITTEN != 0 && self.engine.options.checks.uninitialized {
                     let address = self.engine.generic(self.access.space, address);
                     let (op, warp) = (self.op, self.warp.number);
                     self.engine.fault(FaultKind::Uninitialized, op, warp, lane as u32, address);

@@ -135,7 +135,7 @@ pub(crate) struct Race {
 /// Accesses to a byte by lanes of one warp at one instruction and moment. Without lanes, it is none. Packed, because there
 /// are five for each word of memory.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(packed(2))]
+#[repr(C, packed(2))]
 struct Record {
     moment: u32,
     block: u32,
@@ -225,7 +225,7 @@ impl Page {
     /// The cells of bytes in the page.
     #[inline(always)]
     fn cells(&mut self, start: u64, bytes: u64) -> &mut [Cell] {
-        if self.size != 0 && (start | bytes) % WORD != 0 {
+        if self.size != 0 && !(start | bytes).is_multiple_of(WORD) {
             self.cells = self.cells.iter().flat_map(|cell| [*cell; WORD as usize]).collect();
             self.size = 0;
         }

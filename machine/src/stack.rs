@@ -63,8 +63,8 @@ pub(crate) fn execute(
                 return Err(overflow(exec, StackLimit::Launch));
             }
             engine.block.stack_bytes = stack_bytes;
-            warp.local.reserve(end, engine.options.checks_uninitialized);
-            if engine.options.checks_uninitialized {
+            warp.local.reserve(end, engine.options.checks.uninitialized);
+            if engine.options.checks.uninitialized {
                 for lane in lanes(exec) {
                     let [start, end] = [starts, tops].map(|all| warp.local.place(lane, all[lane]));
                     warp.local.bytes.mark(start..end, UNWRITTEN);

@@ -30,7 +30,6 @@ struct Part {
     faults: FaultLog,
     skipped: BTreeMap<Site, u64>,
     printed: Vec<u8>,
-    partial_barrier: Option<Site>,
 }
 
 impl Engine<'_> {
@@ -108,7 +107,6 @@ impl Engine<'_> {
             faults: self.faults,
             skipped: self.skipped,
             printed: self.printed,
-            partial_barrier: self.partial_barrier,
         })
     }
 
@@ -121,7 +119,6 @@ impl Engine<'_> {
             *self.skipped.entry(site).or_default() += count;
         }
         self.print(&part.printed);
-        self.partial_barrier = self.partial_barrier.or(part.partial_barrier);
     }
 
     /// Runs `count` times `each` blocks from `first` on, each time on another thread. Returns false, and changes nothing, if

@@ -157,7 +157,7 @@ impl Warp {
         if engine.block.stack_bytes > MAX_STACK {
             return Err(Stop::Lanes(lanes, FaultKind::StackOverflow { limit: StackLimit::Launch }));
         }
-        self.local.reset(&engine.memory.local, engine.options.checks_uninitialized);
+        self.local.reset(&engine.memory.local, engine.options.checks.uninitialized);
         // None of the threads is active: nothing to execute, as if all had exited.
         if lanes == 0 {
             return Ok(());
@@ -196,8 +196,8 @@ impl Warp {
             return Err(overflow(StackLimit::Launch));
         }
         engine.block.stack_bytes = stack_bytes;
-        self.local.reserve(local_end, engine.options.checks_uninitialized);
-        if engine.options.checks_uninitialized {
+        self.local.reserve(local_end, engine.options.checks.uninitialized);
+        if engine.options.checks.uninitialized {
             // An earlier call may have used the same memory.
             self.forget_writes(local_base, code.local_bytes, lanes);
         }
@@ -528,7 +528,7 @@ impl Warp {
             }
             Action::Declared { offset, bytes } => {
                 let base = self.frames[path.frame].local_base;
-                if engine.options.checks_uninitialized {
+                if engine.options.checks.uninitialized {
                     self.forget_writes(base + offset, *bytes, exec);
                 }
             }
@@ -946,6 +946,12 @@ impl Warp {
             let group = lanes(left).filter(|lane| masks[*lane] == members);
             let group = group.fold(0, |all, lane| all | 1 << lane);
             left &= !group;
+            if engine.options.checks.sync {
+                for lane in lanes(group & !members) {
+                    let kind = FaultKind::Membermask { members };
+                    engine.fault(kind, op, self.number, lane as u32, 0);
+                }
+            }
             if members & self.alive & !group == 0 {
                 self.exchange_now(path.frame, op, exchange.kind, group, members, engine);
             } else {

@@ -7,12 +7,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use warpload::text::{visible, visible_lines};
 use warpload_ptx::Module;
 use warpload_ptx::launch::{
-    self, AllocationUse, Kernel, KernelError, KernelLaunch, KernelResult, LaunchTrace, LaunchWatch,
+    self, AllocationUse, Checks, ChecksError, Kernel, KernelError, KernelLaunch, KernelResult,
+    LaunchTrace, LaunchWatch,
 };
 use warpload_ptx::module::{Array, Declaration, StatementId};
 use warpload_replay::{LaunchCounter, Summary};
@@ -349,7 +351,7 @@ struct Ended {
 struct Asked {
     variables: Vec<(String, Vec<u8>)>,
     /// Whether a module that breaks a rule is refused.
-    check: bool,
+    allow_illegal: bool,
     /// Whether the accesses are traced.
     trace: bool,
 }
@@ -406,7 +408,7 @@ impl PtxKernel {
 
     /// Launches the kernel. An argument is the bytes of a parameter, or a writeable array of bytes.
     #[allow(clippy::too_many_arguments, reason = "what `warpload.ptx.Kernel` passes on")]
-    #[pyo3(name = "_launch", signature = (grid, block, only_block, arguments, variables, shared_bytes, steps, check, check_uninitialized, check_races, trace, dump_unknown))]
+    #[pyo3(name = "_launch", signature = (grid, block, only_block, arguments, variables, shared_bytes, steps, allow_illegal, check, trace, dump_unknown))]
     fn launch(
         &self,
         py: Python<'_>,
@@ -417,17 +419,20 @@ impl PtxKernel {
         variables: Vec<(String, Vec<u8>)>,
         shared_bytes: u64,
         steps: Option<u64>,
-        check: bool,
-        check_uninitialized: bool,
-        check_races: bool,
+        allow_illegal: bool,
+        check: &str,
         trace: bool,
         dump_unknown: bool,
     ) -> PyResult<Launch> {
         let mut launch = KernelLaunch::new(grid, block).shared_bytes(shared_bytes);
         launch.options.only_block = only_block;
         launch.options.steps = steps.unwrap_or(launch.options.steps);
-        launch.options.checks_uninitialized = check_uninitialized;
-        launch.options.checks_races = check_races;
+        launch.options.checks = match check {
+            "" => Checks::default(),
+            list => list
+                .parse()
+                .map_err(|error: ChecksError| PyValueError::new_err(error.to_string()))?,
+        };
         let (mut values, mut given) = (Vec::new(), Vec::new());
         for (argument, value) in arguments.into_iter().enumerate() {
             values.push(match value.cast::<PyBytes>() {
@@ -445,7 +450,7 @@ impl PtxKernel {
         let arguments = Arc::clone(&places);
         let mut watch = LaunchWatch::new();
         watch.interrupt = Arc::clone(&shared.interrupt);
-        let asked = Asked { variables, check, trace };
+        let asked = Asked { variables, allow_illegal, trace };
         let work = move || run(module, &name, launch, asked, &arguments, buffers, &watch);
         let ended = wait(py, &shared, None, work)?;
         let Ended { turn, result, faults, summary, trace } =
@@ -595,7 +600,7 @@ fn run(
     buffers: Vec<Buffer>,
     watch: &LaunchWatch,
 ) -> Result<Ended, Failure> {
-    if asked.check {
+    if !asked.allow_illegal {
         shared.check()?;
     }
     let turn = Turn::wait(Arc::clone(&shared), &watch.interrupt)?;

@@ -209,7 +209,7 @@ def test_a_kernel_says_what_it_takes(saxpy, root: Path) -> None:
 @pytest.mark.parametrize("block", [(64,), 64, (32, 2), (16, 2, 2), [np.int64(64)]])
 def test_shared_memory_and_blocks(block) -> None:
     x = np.arange(64, dtype=np.int32)
-    launch = Kernel(REVERSE)(1, block, (x,), shared_bytes=4 * 64, check_races=True)
+    launch = Kernel(REVERSE)(1, block, (x,), shared_bytes=4 * 64, check="races")
     assert launch.ok
     # The kernel knows x alone.
     width = int(np.ravel(block)[0])
@@ -224,7 +224,7 @@ def test_shared_memory_is_as_large_as_said() -> None:
     assert [fault.thread for fault in launch.faults] == [(63, 0, 0), (0, 0, 0)]
     # A load that faults returns 0.
     assert x.tolist() == [0, *range(63)[::-1]]
-    assert Kernel(REVERSE)(1, 32, (x,), shared_bytes=256, check_uninitialized=True).ok
+    assert Kernel(REVERSE)(1, 32, (x,), shared_bytes=256, check="uninitialized").ok
 
 
 def test_structures_are_passed_by_value() -> None:
@@ -507,7 +507,7 @@ unknown:
 )
 def test_kinds_of_faults(number, kind) -> None:
     launch = Kernel(BROKEN)(
-        1, 64, (np.zeros(4), number), check_uninitialized=True, check_races=True
+        1, 64, (np.zeros(4), number), check=True
     )
     assert {fault.kind for fault in launch.faults} == {kind}
     if kind in ("uninitialized", "race"):
@@ -639,7 +639,7 @@ def test_triton_compiles_as_the_book_says(root: Path, tmp_path, monkeypatch) -> 
     x = np.random.default_rng(1).normal(size=(5, 200)).astype(np.float32)
     y = np.zeros_like(x)
     arguments = (y, x, 200, 200, 5, 200, *[None] * (len(softmax.parameters) - 6))
-    launch = softmax(2, names["block"], arguments, shared_bytes=names["shared"], check_races=True)
+    launch = softmax(2, names["block"], arguments, shared_bytes=names["shared"], check="races")
     launch.raise_for_faults()
     powers = np.exp(x - x.max(axis=1, keepdims=True))
     np.testing.assert_allclose(y, powers / powers.sum(axis=1, keepdims=True), rtol=1e-5)

@@ -100,15 +100,15 @@ def test_a_register_that_was_never_written_is_a_finding() -> None:
 
 
 def test_a_clean_launch_says_what_was_checked() -> None:
-    def verdict(**options: bool) -> str:
-        launch = Kernel(KNOWN)(1, 1, (None, np.zeros(4), np.zeros(1)), **options)
+    def verdict(check: bool | str | list[str] = False) -> str:
+        launch = Kernel(KNOWN)(1, 1, (None, np.zeros(4), np.zeros(1)), check=check)
         assert launch.ok
         return str(launch).splitlines()[-1]
 
-    assert verdict() == "no faults; races and uninitialized memory were not checked"
-    assert verdict(check_races=True) == "no faults; uninitialized memory was not checked"
-    assert verdict(check_uninitialized=True) == "no faults; races were not checked"
-    assert verdict(check_races=True, check_uninitialized=True) == "no faults"
+    assert verdict() == "no faults; races, synchronization and uninitialized memory were not checked"
+    assert verdict(check=["races", "sync"]) == "no faults; uninitialized memory was not checked"
+    assert verdict(check="uninitialized,sync") == "no faults; races were not checked"
+    assert verdict(check=True) == "no faults"
 
 
 def test_variables_are_set_and_read_and_kept() -> None:
@@ -169,7 +169,7 @@ def test_illegal_modules_are_refused() -> None:
     assert (raised.value.kind, raised.value.rule) == ("illegal", "unknown-qualifier")
     assert raised.value.line == 18
     with pytest.warns(UnknownWarning):
-        launch = Kernel(text)(1, 1, (None, out, np.zeros(1)), check=False)
+        launch = Kernel(text)(1, 1, (None, out, np.zeros(1)), allow_illegal=True)
     assert not launch.ok
 
 

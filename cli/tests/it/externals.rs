@@ -113,7 +113,8 @@ fn modules_that_are_not_legal_are_not_launched() {
         let check = checked(&source);
         assert_eq!((ran.status, &*ran.stdout, check.status), (2, "", 1), "{text}: {}", ran.stderr);
         assert!(ran.stderr.contains(text), "{text}: {}", ran.stderr);
-        let reason = "not launched, because it is not legal; `--no-check` launches it all the same";
+        let reason =
+            "not launched, because it is not legal; `--allow-illegal` launches it all the same";
         assert!(ran.stderr.contains(reason), "{}", ran.stderr);
         // The same drawing, before the error.
         let drawn: Vec<&str> =
@@ -127,7 +128,7 @@ fn modules_that_are_not_legal_are_not_launched() {
     }
     // With the option it is launched. The illegal instruction is not executed, and the status says so.
     let source = module("", " frobnicate.u32 %x, 1;\n st.global.u32 [%d], 3;");
-    let ran = run(&["-", "--block", "1", "--arg", "zeros:64", "--no-check"], &source);
+    let ran = run(&["-", "--block", "1", "--arg", "zeros:64", "--allow-illegal"], &source);
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     assert!(
         ran.stdout.contains("line 8: not executed, 1 time: frobnicate.u32 %x, 1"),

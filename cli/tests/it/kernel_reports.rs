@@ -258,7 +258,7 @@ fn a_clean_run_says_what_was_not_checked() {
     let verdict = "no faults; races and uninitialized memory were not checked";
     assert!(ran.stdout.contains(&format!("\n{verdict}\n")), "{}", ran.stdout);
     assert!(fs::read_to_string(page).unwrap().contains(verdict));
-    let ran = run(&clean, &["--check-races", "--check-uninitialized"]);
+    let ran = run(&clean, &["--check"]);
     assert!(ran.stdout.contains("\nno faults\n"), "{}", ran.stdout);
     let report = run_json(&clean);
     let launch = &report["launch"];

@@ -50,7 +50,6 @@ impl Kernel<'_> {
         let unknown = outcome.unknown.into_iter();
         let unknown =
             unknown.map(|unknown| unknown.map(|origin| cause(origin, &mut shown))).collect();
-        let barrier = outcome.partial_barrier;
         KernelResult {
             counts: outcome.counts,
             printed: outcome.printed,
@@ -61,9 +60,7 @@ impl Kernel<'_> {
             skipped,
             faults,
             has_ended: matches!(outcome.end, LaunchEnd::Done | LaunchEnd::Trapped),
-            checks_races: launch.options.checks_races,
-            checks_uninitialized: launch.options.checks_uninitialized,
-            partial_barrier: barrier.map(|site| written.line_and_text(StatementId(site.0)).0),
+            checks: launch.options.checks,
         }
     }
 

@@ -54,8 +54,9 @@ pub use self::report::{
 #[cfg(feature = "trace")]
 pub use self::trace::{AccessLine, AccessStatement, AccessStatements, LaunchTrace, traced_kernel};
 pub use warpload_machine::{
-    AccessKind, AllocationError, AllocationSide, AllocationUse, Assertion, DeviceMemory, FaultKind,
-    Fill, FillError, LaneBytes, LaunchCounts, LaunchOptions, LaunchWatch, MbarrierFault,
-    MemoryAccess, MemoryObserver, NearestAllocation, OtherAccess, PrintfFault, Site, StackLimit,
-    TensorLoadFault, TooMuchMemory, UnknownBytes, Unordered, WarpTensorMemory,
+    AccessKind, AllocationError, AllocationSide, AllocationUse, Assertion, CheckedRaces, Checks,
+    ChecksError, DeviceMemory, FaultKind, Fill, FillError, LaneBytes, LaunchCounts, LaunchOptions,
+    LaunchWatch, MbarrierFault, MemoryAccess, MemoryObserver, NearestAllocation, OtherAccess,
+    PrintfFault, Site, StackLimit, TensorLoadFault, TooMuchMemory, UnknownBytes, Unordered,
+    WarpTensorMemory,
 };

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use crate::module::StatementId;
 use warpload::text::plural;
 use warpload_machine::{
-    AllocationSide, AllocationUse, FaultKind, LaunchCounts, NearestAllocation, OtherAccess,
-    UnknownBytes, Unordered,
+    AllocationSide, AllocationUse, CheckedRaces, Checks, FaultKind, LaunchCounts,
+    NearestAllocation, OtherAccess, UnknownBytes, Unordered,
 };
 
 /// An unsupported instruction that was reached. Its results are unknown.
@@ -64,7 +64,7 @@ impl KernelResult {
     }
 
     /// Returns a line about the faults: `3 faults`, `3 faults (2 out of bounds, 1 trap)`; without faults, what was not
-    /// checked: `no faults; races were not checked`, `no faults in what was executed; …`.
+    /// checked: `no faults; races and synchronization were not checked`, `no faults in what was executed; …`.
     #[must_use]
     pub fn verdict(&self) -> String {
         let kinds: Vec<String> = self
@@ -79,21 +79,23 @@ impl KernelResult {
                     (true, false) => " in what was executed",
                     (false, _) => " so far",
                 };
-                let barrier = self.partial_barrier.map(|line| {
-                    format!("the barrier in line {line}, which part of a warp jumped over,")
-                });
+                let Checks { races, sync, uninitialized } = self.checks;
+                let races = match races {
+                    None => Some(("races", "were")),
+                    Some(CheckedRaces::Shared) => Some(("races in global memory", "were")),
+                    Some(CheckedRaces::All) => None,
+                };
                 let unchecked = [
-                    (!self.checks_races).then(|| ("races".to_owned(), "were")),
-                    (!self.checks_uninitialized)
-                        .then(|| ("uninitialized memory".to_owned(), "was")),
-                    barrier.map(|barrier| (barrier, "was")),
+                    races,
+                    (!sync).then_some(("synchronization", "was")),
+                    (!uninitialized).then_some(("uninitialized memory", "was")),
                 ];
                 let unchecked: Vec<_> = unchecked.into_iter().flatten().collect();
                 match &unchecked[..] {
                     [] => format!("no faults{of}"),
                     [(what, verb)] => format!("no faults{of}; {what} {verb} not checked"),
                     [first @ .., (last, _)] => {
-                        let first: Vec<&str> = first.iter().map(|(what, _)| &**what).collect();
+                        let first: Vec<&str> = first.iter().map(|(what, _)| *what).collect();
                         format!("no faults{of}; {} and {last} were not checked", first.join(", "))
                     }
                 }
@@ -120,13 +122,8 @@ pub struct KernelResult {
     pub fault_count: u64,
     /// Whether the launch has ended, rather than reached its limit.
     pub has_ended: bool,
-    /// Whether races were checked.
-    pub checks_races: bool,
-    /// Whether loads of uninitialized memory were checked.
-    pub checks_uninitialized: bool,
-    /// The line of the first `bar` that threads of a warp waited at while others of it jumped over it and ended. The PTX
-    /// ISA wants whole warps; hardware since SM 7.0 does not wait for threads that have ended. No check judges this.
-    pub partial_barrier: Option<u32>,
+    /// What was judged beside faults of memory.
+    pub checks: Checks,
     /// The unsupported instructions that were reached, in the order of the text.
     pub skipped: Vec<SkippedInstruction>,
     /// The unknown bytes of buffers, of an image and of variables that the launch has written, in the order of their
@@ -403,6 +400,16 @@ impl fmt::Display for KernelFault {
                 }
             }
             KernelFaultKind::Trap => f.write_str("trap")?,
+            KernelFaultKind::Barrier(fault) => write!(f, "barrier: {fault}")?,
+            KernelFaultKind::Membermask { members } => {
+                write!(f, "membermask: the lane is not in the mask {members:#010x} that it gives")?;
+            }
+            KernelFaultKind::UndefinedShuffle => {
+                f.write_str(
+                    "undefined shuffle: it takes the value of a lane that does not execute it, and the program keeps the \
+                     result",
+                )?;
+            }
             KernelFaultKind::BarrierDivergence => {
                 f.write_str("barrier divergence: the threads that it waits for do not arrive")?;
             }

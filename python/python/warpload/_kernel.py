@@ -104,9 +104,8 @@ class Kernel(PtxKernel):
         globals: Mapping[str, Any] | None = None,
         shared_bytes: int = 0,
         steps: int | None = None,
-        check: bool = True,
-        check_uninitialized: bool = False,
-        check_races: bool = False,
+        allow_illegal: bool = False,
+        check: bool | str | Sequence[str] = False,
         trace: bool = False,
         dump_unknown: bool = False,
     ) -> Launch:
@@ -145,13 +144,15 @@ class Kernel(PtxKernel):
             Dynamic shared memory of a block, in bytes.
         steps
             The limit of warp instructions, after which the launch is given up; 2^30 if not given.
+        allow_illegal
+            Launch a module although :func:`check` finds it illegal; illegal instructions are not executed.
         check
-            Refuse a module that :func:`check` finds illegal.
-        check_uninitialized
-            Report loads of uninitialized shared or local memory.
-        check_races
-            Report threads that access the same bytes of shared memory, if one of them writes and nothing orders the
-            accesses.
+            Report more than faults of memory: all checks with ``True``, or some of them, ``"races,sync"`` or a list:
+
+            - ``"races"``, or ``"races:shared"``: threads that access the same bytes, if one of them writes and nothing orders
+              the accesses;
+            - ``"sync"``: undefined uses of barriers and shuffles;
+            - ``"uninitialized"``: uses of what nothing has written.
         trace
             Keep the accesses with their values for :attr:`Launch.trace`: compressed, a few bytes each.
         dump_unknown
@@ -189,9 +190,8 @@ class Kernel(PtxKernel):
             self._variables(globals or {}),
             _number("shared_bytes", shared_bytes, 0),
             None if steps is None else _number("steps", steps, 1),
-            check,
-            check_uninitialized,
-            check_races,
+            allow_illegal,
+            _checks(check),
             trace,
             dump_unknown,
         )
@@ -241,6 +241,13 @@ def _value(place: str, variable: KernelParameter, value: Any) -> bytes:
             f"{place}: has {variable.bytes} bytes, {len(data)} are given", kind="argument"
         )
     return data
+
+
+def _checks(check: bool | str | Sequence[str]) -> str:
+    """The list of checks that :meth:`Kernel._launch` takes."""
+    if isinstance(check, bool):
+        return "races,sync,uninitialized" if check else ""
+    return check if isinstance(check, str) else ",".join(check)
 
 
 def _number(name: str, value: int, least: int, most: int = 0xFFFF_FFFF_FFFF_FFFF) -> int:

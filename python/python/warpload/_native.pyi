@@ -1242,7 +1242,7 @@ class PtxKernel:
     A kernel of a module. `warpload.ptx.Kernel` converts arguments for it.
     """
     def __new__(cls, /, module: KernelSource, name: str | None = None) -> PtxKernel: ...
-    def _launch(self, /, grid: SupportsLenAndGetItem[SupportsIndex], block: SupportsLenAndGetItem[SupportsIndex], only_block: SupportsLenAndGetItem[SupportsIndex] | None, arguments: SupportsGetItem[int, Any], variables: SupportsGetItem[int, tuple[str, SupportsGetItem[int, SupportsIndex]]], shared_bytes: SupportsIndex, steps: SupportsIndex | None, check: bool, check_uninitialized: bool, check_races: bool, trace: bool, dump_unknown: bool) -> Launch:
+    def _launch(self, /, grid: SupportsLenAndGetItem[SupportsIndex], block: SupportsLenAndGetItem[SupportsIndex], only_block: SupportsLenAndGetItem[SupportsIndex] | None, arguments: SupportsGetItem[int, Any], variables: SupportsGetItem[int, tuple[str, SupportsGetItem[int, SupportsIndex]]], shared_bytes: SupportsIndex, steps: SupportsIndex | None, allow_illegal: bool, check: str, trace: bool, dump_unknown: bool) -> Launch:
         """
         Launches the kernel. An argument is the bytes of a parameter, or a writeable array of bytes.
         """

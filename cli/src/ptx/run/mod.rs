@@ -13,8 +13,8 @@ use anyhow::{Context, anyhow, bail};
 use serde::Serialize;
 use warpload::memory::{AddressMap, Memory};
 use warpload_ptx::launch::{
-    AllocationUse, DeviceMemory, Fill, Kernel, KernelError, KernelLaunch, KernelResult,
-    LaunchCounts, LaunchTrace, SkippedInstruction, UnknownBytes, UnknownCause,
+    AllocationUse, CheckedRaces, Checks, DeviceMemory, Fill, Kernel, KernelError, KernelLaunch,
+    KernelResult, LaunchCounts, LaunchTrace, SkippedInstruction, UnknownBytes, UnknownCause,
 };
 use warpload_ptx::module::{Declaration, DeclarationId};
 use warpload_ptx::run::Launch;
@@ -53,7 +53,7 @@ zeros:4096 and random:4096 are bytes. Random floats are from -1 up to 1.
 Examples:
   warpload ptx run kernel.ptx --grid 4 --block 256 --arg 1000 --arg 2.0 \\
       --arg @x.bin --arg @y.bin --dump 3=out.bin
-  warpload ptx run kernel.ptx --block 128 --arg random:f32:1024 --check-races
+  warpload ptx run kernel.ptx --block 128 --arg random:f32:1024 --check
   warpload ptx run kernel.ptx --grid 64 --block 256 --arg iota:u32:16384 \\
       --html kernel.html --trace kernel.wlt"].concat())]
 pub(crate) struct Arguments {
@@ -147,18 +147,21 @@ struct KernelArguments {
     #[arg(long, value_name = "N", value_parser = positive)]
     threads: Option<usize>,
 
-    /// Report loads of uninitialized shared or local memory
-    #[arg(long)]
-    check_uninitialized: bool,
+    /// Report more than faults of memory: `races` (or `races:shared`), two threads that access the same bytes with nothing
+    /// between; `sync`, undefined uses of barriers and shuffles; `uninitialized`, uses of what nothing has written. A list
+    /// with commas; without one, all
+    #[arg(long, value_name = "LIST", num_args = 0..=1, default_missing_value = "races,sync,uninitialized")]
+    check: Option<Checks>,
 
     /// Launch a module although `ptx check` refuses it; illegal instructions are not executed
     #[arg(long)]
-    no_check: bool,
+    allow_illegal: bool,
 
-    /// Report data races in shared memory: two threads access the same bytes, one writes, and no barrier or fence orders
-    /// them
-    #[arg(long)]
+    #[arg(long, hide = true)]
     check_races: bool,
+
+    #[arg(long, hide = true)]
+    check_uninitialized: bool,
 }
 
 fn dimensions(text: &str) -> Result<[u32; 3], String> {
@@ -239,8 +242,8 @@ impl KernelArguments {
         progress: Progress,
         output: &mut Output,
     ) -> anyhow::Result<Status> {
-        if !self.no_check && file.is_refused(output)? {
-            let help = "`--no-check` launches it all the same";
+        if !self.allow_illegal && file.is_refused(output)? {
+            let help = "`--allow-illegal` launches it all the same";
             let message =
                 format_args!("{}: not launched, because it is not legal; {help}", file.name);
             return Ok(output.fail(Status::Unreadable, message)?);
@@ -266,8 +269,10 @@ impl KernelArguments {
         launch.options.steps = self.steps.unwrap_or(launch.options.steps);
         launch.options.only_block = self.blocks;
         launch.options.threads = self.threads.unwrap_or(0);
-        launch.options.checks_uninitialized = self.check_uninitialized;
-        launch.options.checks_races = self.check_races;
+        let mut checks = self.check.unwrap_or_default();
+        checks.uninitialized |= self.check_uninitialized;
+        checks.races = checks.races.or(self.check_races.then_some(CheckedRaces::All));
+        launch.options.checks = checks;
         let sizes = kernel.parameter_bytes();
         let mut named =
             options.set_up(&kernel, &mut launch).map_err(|error| failed(error, file))?;

@@ -4,16 +4,16 @@
 
 use super::{Launched, launch, module};
 use warpload_ptx::launch::{
-    AllocationUse, DeviceMemory, Fill, FillError, Kernel, KernelFault, KernelFaultKind,
-    KernelLaunch,
+    AllocationUse, CheckedRaces, Checks, DeviceMemory, Fill, FillError, Kernel, KernelFault,
+    KernelFaultKind, KernelLaunch,
 };
 use warpload_ptx::read;
 
 /// Launches a body in one block, with a buffer of 4 KiB.
 fn checked(body: &str, threads: u32, races: bool, uninitialized: bool) -> Launched {
     let mut options = KernelLaunch::new([1; 3], [threads, 1, 1]);
-    options.options.checks_races = races;
-    options.options.checks_uninitialized = uninitialized;
+    options.options.checks.races = races.then_some(CheckedRaces::All);
+    options.options.checks.uninitialized = uninitialized;
     options.options.steps = 100_000;
     let launched = launch(&module(body), options, &[vec![0; 4096]]);
     let skipped = &launched.result.skipped;
@@ -446,7 +446,7 @@ fn copies_are_waited_for() {
     assert_race(&format!("{TILE}{copy}cp.async.wait_all;\n{store}"), 32, false);
     // The shared memory of the next block has no copies.
     let mut options = KernelLaunch::new([2, 1, 1], [32, 1, 1]);
-    options.options.checks_races = true;
+    options.options.checks.races = Some(CheckedRaces::All);
     let read_first = format!("{TILE}ld.shared.u32 %r30, [%r3]; bar.sync 0; {copy}");
     assert!(launch(&module(&read_first), options, &[vec![0; 4096]]).result.faults.is_empty());
 }
@@ -455,7 +455,7 @@ fn copies_are_waited_for() {
 fn a_copy_without_a_wait_is_named_by_its_thread() {
     let source = include_str!("../../machine/r18_cpasync_without_wait.ptx");
     let mut options = KernelLaunch::new([1; 3], [32, 1, 1]);
-    (options.options.checks_races, options.options.checks_uninitialized) = (true, true);
+    options.options.checks = Checks::ALL;
     let launched = launch(source, options, &[vec![0; 512], vec![0; 512]]);
     assert_eq!(launched.result.fault_count, 1);
     let expected = "race: 0xfe000000 is also copied by thread (0, 0, 0) in line 11; nothing has waited for the copy: \
@@ -472,8 +472,8 @@ fn generic_addresses_and_blocks() {
     assert_race(&generic, 64, true);
     // Blocks have shared memory of their own.
     let mut options = KernelLaunch::new([5, 1, 1], [32, 1, 1]);
-    options.options.checks_races = true;
-    options.options.checks_uninitialized = true;
+    options.options.checks.races = Some(CheckedRaces::All);
+    options.options.checks.uninitialized = true;
     let body = format!("{TILE}st.shared.u32 [%r2], %r10; ld.shared.u32 %r30, [%r2];");
     assert!(launch(&module(&body), options, &[vec![0; 4096]]).result.faults.is_empty());
 }
@@ -557,7 +557,7 @@ fn reads_of_partly_written_memory() {
 /// races: the earlier and the later one.
 fn races(source: &str, threads: u32, buffers: usize) -> Vec<[String; 2]> {
     let mut options = KernelLaunch::new([1; 3], [threads, 1, 1]);
-    options.options.checks_races = true;
+    options.options.checks.races = Some(CheckedRaces::All);
     let ramp: Vec<u8> = (0..1024_u32).flat_map(u32::to_le_bytes).collect();
     let launched = launch(source, options, &vec![ramp; buffers]);
     assert!(launched.result.skipped.is_empty());
@@ -617,7 +617,7 @@ fn ldmatrix_takes_part_in_both_checks() {
         let mut memory = DeviceMemory::new();
         let out = memory.allocate(vec![0; 4096], AllocationUse::Argument(0)).expect("room");
         let mut options = KernelLaunch::new([1; 3], [threads, 1, 1]).parameter(&out.to_le_bytes());
-        (options.options.checks_races, options.options.checks_uninitialized) = (true, true);
+        options.options.checks = Checks::ALL;
         let kernel = Kernel::named(&module, name).expect("a kernel");
         let result = kernel.run(&options, &mut memory, None).expect("an end");
         let kinds: Vec<(&str, u64)> = result.fault_kinds().into_iter().collect();

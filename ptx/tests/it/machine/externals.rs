@@ -23,7 +23,7 @@ const EXTERNS: &str = "
 /// Launches a body in one block, with a buffer of 256 zeros.
 fn launched(body: &str, threads: u32, uninitialized: bool) -> Launched {
     let mut options = KernelLaunch::new([1; 3], [threads, 1, 1]);
-    options.options.checks_uninitialized = uninitialized;
+    options.options.checks.uninitialized = uninitialized;
     let (declared, body) = body.split_once("---").unwrap_or(("", body));
     launch(&module(&format!("{EXTERNS}{declared}\n---{body}")), options, &[vec![0; 256]])
 }

@@ -5,16 +5,16 @@ use std::sync::atomic::Ordering;
 
 use super::{Launched, launch, module};
 use warpload_ptx::launch::{
-    AllocationUse, DeviceMemory, Kernel, KernelError, KernelFault, KernelFaultKind, KernelLaunch,
-    LaunchWatch, MemoryAccess,
+    AllocationUse, CheckedRaces, DeviceMemory, Kernel, KernelError, KernelFault, KernelFaultKind,
+    KernelLaunch, LaunchWatch, MemoryAccess,
 };
 use warpload_ptx::read;
 
 /// Launches a body with 64 threads and a buffer of 256 bytes, and with all checks.
 fn broken(body: &str) -> Launched {
     let mut options = KernelLaunch::new([1; 3], [64, 1, 1]);
-    options.options.checks_uninitialized = true;
-    options.options.checks_races = true;
+    options.options.checks.uninitialized = true;
+    options.options.checks.races = Some(CheckedRaces::All);
     options.options.steps = 100_000;
     launch(&module(body), options, &[vec![0; 256]])
 }

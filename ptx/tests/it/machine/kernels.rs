@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use serde_json::Value;
-use warpload_ptx::launch::{AllocationUse, DeviceMemory, Kernel, KernelLaunch};
+use warpload_ptx::launch::{AllocationUse, CheckedRaces, DeviceMemory, Kernel, KernelLaunch};
 use warpload_ptx::read;
 
 /// How far results of approximate instructions may be from the host's.
@@ -99,7 +99,7 @@ fn run(
     let mut memory = DeviceMemory::new();
     let mut launched = KernelLaunch::new(sizes(&launch["grid"]), sizes(&launch["block"]))
         .shared_bytes(launch["shared_bytes"].as_u64().expect("bytes"));
-    launched.options.checks_races = is_checked;
+    launched.options.checks.races = is_checked.then_some(CheckedRaces::All);
     launched.options.threads = 1;
     let mut buffers = Vec::new();
     for (number, argument) in launch["args"].as_array().expect("arguments").iter().enumerate() {

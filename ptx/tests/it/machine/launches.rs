@@ -2,7 +2,8 @@
 
 use super::{launch, module, run};
 use warpload_ptx::launch::{
-    AllocationUse, DeviceMemory, Kernel, KernelError, KernelFaultKind, KernelLaunch, KernelResult,
+    AllocationUse, CheckedRaces, DeviceMemory, Kernel, KernelError, KernelFaultKind, KernelLaunch,
+    KernelResult,
 };
 use warpload_ptx::read;
 
@@ -200,7 +201,7 @@ fn blocks_that_wait_for_later_ones_are_resident_together() {
         let words: Vec<u32> = (0..16 + blocks).map(|word| u32::from(word >= 16) * word).collect();
         let bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let mut given = KernelLaunch::new([blocks, 1, 1], [64, 1, 1]);
-        given.options.checks_races = checks_races;
+        given.options.checks.races = checks_races.then_some(CheckedRaces::All);
         given.options.steps = 1 << 26;
         let launched = launch(&module(GRID_BARRIER), given, &[bytes]);
         assert_eq!(launched.result.faults, []);
@@ -234,7 +235,7 @@ fn a_race_of_blocks_that_wait_for_each_other_is_reported_once() {
     );
     let faults = |blocks| {
         let mut given = KernelLaunch::new([blocks, 1, 1], [64, 1, 1]);
-        given.options.checks_races = true;
+        given.options.checks.races = Some(CheckedRaces::All);
         launch(&module(&racing), given, &[vec![0; 256]]).result.fault_count
     };
     assert!(faults(1) > 0);

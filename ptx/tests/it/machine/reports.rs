@@ -88,40 +88,31 @@ fn long_names_are_not_copied() {
 
 #[test]
 fn a_clean_run_says_what_was_checked() {
-    for (races, uninitialized, expected) in [
-        (false, false, "no faults; races and uninitialized memory were not checked"),
-        (false, true, "no faults; races were not checked"),
-        (true, false, "no faults; uninitialized memory was not checked"),
-        (true, true, "no faults"),
+    for (checks, expected) in [
+        ("", "no faults; races, synchronization and uninitialized memory were not checked"),
+        ("uninitialized", "no faults; races and synchronization were not checked"),
+        (
+            "races:shared,sync",
+            "no faults; races in global memory and uninitialized memory were not checked",
+        ),
+        ("races,sync", "no faults; uninitialized memory was not checked"),
+        ("races,sync,uninitialized", "no faults"),
     ] {
         let mut options = threads(32);
-        (options.options.checks_races, options.options.checks_uninitialized) =
-            (races, uninitialized);
+        options.options.checks = checks.parse().unwrap_or_default();
         assert_eq!(launched("", options).result.verdict(), expected);
     }
-    // What no check judges is said where it is executed. [public 27: a barrier in a branch that lanes of one warp skip]
-    let copy = ".shared .align 16 .b8 s[16]; cp.async.ca.shared.global [s], [%rd1], 16; cp.async.wait_all;";
-    let barrier = "setp.ge.u32 %p1, %r0, 20; @%p1 bra end; bar.sync 0; end:";
-    let exits = "setp.ge.u32 %p1, %r0, 20; @%p1 exit; bar.sync 0;";
-    for (body, races, expected) in [
-        (copy, true, "no faults"),
-        (copy, false, "no faults; races were not checked"),
-        (
-            barrier,
-            true,
-            "no faults; the barrier in line 8, which part of a warp jumped over, was not checked",
-        ),
-        (
-            barrier,
-            false,
-            "no faults; races and the barrier in line 8, which part of a warp jumped over, were not checked",
-        ),
-        (exits, true, "no faults"),
-        ("bar.sync 0;", true, "no faults"),
+    let barrier = |skip: &str| format!("setp.ge.u32 %p1, %r0, 20; @%p1 {skip}; bar.sync 0; end:");
+    for (body, checks, expected) in [
+        // [public 27: a barrier in a branch that lanes of one warp skip]
+        (barrier("bra end"), "sync", "1 fault"),
+        (barrier("bra end"), "races,uninitialized", "no faults; synchronization was not checked"),
+        (barrier("exit"), "races,sync,uninitialized", "no faults"),
+        ("bar.sync 0;".to_owned(), "races,sync,uninitialized", "no faults"),
     ] {
         let mut options = threads(32);
-        (options.options.checks_races, options.options.checks_uninitialized) = (races, true);
-        assert_eq!(launched(body, options).result.verdict(), expected, "{body}");
+        options.options.checks = checks.parse().expect("checks");
+        assert_eq!(launched(&body, options).result.verdict(), expected, "{body}");
     }
     assert_eq!(launched("ld.global.u32 %r1, [%rd1+256];", threads(1)).result.verdict(), "1 fault");
     let two = launched("ld.global.u32 %r1, [%rd1+256];", threads(2)).result;
@@ -208,7 +199,8 @@ fn a_limit_names_a_loop_only_if_there_is_one() {
     let (is_jump, done, blocks, text, verdict) = error("", 100_000, 1000);
     assert_eq!((is_jump, done, blocks), (false, 201, 100_000));
     assert!(text.contains("in 201 of 100000 blocks") && !text.contains("jump"), "{text}");
-    let expected = "no faults so far; races and uninitialized memory were not checked";
+    let expected =
+        "no faults so far; races, synchronization and uninitialized memory were not checked";
     assert_eq!(verdict, expected);
     // A loop of an earlier block that has ended is no reason.
     let loops = "mov.u32 %r1, %ctaid.x; setp.ne.u32 %p1, %r1, 0; @%p1 bra end; mov.u32 %r2, 0;

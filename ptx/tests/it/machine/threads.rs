@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use warpload_ptx::launch::{
-    AllocationUse, DeviceMemory, Kernel, KernelLaunch, KernelResult, MemoryAccess, MemoryObserver,
+    AllocationUse, CheckedRaces, DeviceMemory, Kernel, KernelLaunch, KernelResult, MemoryAccess,
+    MemoryObserver,
 };
 use warpload_ptx::read;
 
@@ -44,7 +45,7 @@ fn launched(
         launch = launch.parameter(&word.to_le_bytes());
     }
     (launch.options.threads, launch.options.batch) = (threads, 32);
-    launch.options.checks_races = true;
+    launch.options.checks.races = Some(CheckedRaces::All);
     let kernel = Kernel::named(&module, "k").expect("a kernel");
     let result = kernel.run(&launch, &mut memory, None).expect("an end");
     (result, memory.bytes(x).expect("a buffer").to_vec())

@@ -1,0 +1,65 @@
+//! [`Checks`]: what a launch judges beside faults of memory.
+
+use std::str::FromStr;
+
+/// The memories in which a launch looks for data races.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckedRaces {
+    /// Shared memory alone.
+    Shared,
+    /// Shared and global memory.
+    All,
+}
+
+/// What a launch judges beside faults of memory, at a cost; nothing by default. As a text, a list of `races`,
+/// `races:shared`, `sync` and `uninitialized`.
+///
+/// ```
+/// use warpload_machine::{CheckedRaces, Checks};
+///
+/// let checks: Checks = "races:shared,sync".parse()?;
+/// assert_eq!((checks.races, checks.sync), (Some(CheckedRaces::Shared), true));
+/// assert!(!checks.uninitialized);
+/// # Ok::<(), warpload_machine::ChecksError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checks {
+    /// Whether data races are faults: two threads access a byte, at least one writes, and no barrier, mbarrier or fence
+    /// orders the accesses. Blocks then run on one thread.
+    pub races: Option<CheckedRaces>,
+    /// Whether it is a fault to use barriers and exchanges between lanes in a way that PTX leaves undefined.
+    pub sync: bool,
+    /// Whether it is a fault to use what nothing has written: loads of shared or local memory, and stores of registers to
+    /// global memory.
+    pub uninitialized: bool,
+}
+
+impl Checks {
+    /// All checks.
+    pub const ALL: Self = Self { races: Some(CheckedRaces::All), sync: true, uninitialized: true };
+}
+
+/// A word that is no check.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no check {0:?}; the checks are races, races:shared, sync and uninitialized")]
+pub struct ChecksError(String);
+
+impl FromStr for Checks {
+    type Err = ChecksError;
+
+    fn from_str(text: &str) -> Result<Self, ChecksError> {
+        let mut checks = Self::default();
+        for word in text.split(',').map(str::trim) {
+            match word {
+                "races" => checks.races = Some(CheckedRaces::All),
+                "races:shared" => {
+                    checks.races.get_or_insert(CheckedRaces::Shared);
+                }
+                "sync" => checks.sync = true,
+                "uninitialized" => checks.uninitialized = true,
+                _ => return Err(ChecksError(word.to_owned())),
+            }
+        }
+        Ok(checks)
+    }
+}
