@@ -6,6 +6,7 @@ use crate::code::{Atomic, Base, CopiedPart, Element, Mbarrier, MemoryKind, Memor
 use crate::effects;
 use crate::engine::{Engine, HINTS, Stop};
 use crate::fault::{FaultKind, MachineFaultKind, MbarrierFault};
+use crate::hang::Poll;
 use crate::mbarrier::State;
 use crate::memory::{Found, Memories, Missing, UNKNOWN, UNWRITTEN, joined};
 use crate::observer::{LoadAlone, LoadOutcome, LoadedLanes, SkipReason};
@@ -41,10 +42,13 @@ pub(crate) fn execute(
         MemoryKind::Mbarrier(_) => true,
         MemoryKind::Store | MemoryKind::Copy { .. } => false,
     };
-    engine.polls += u64::from(polls);
     let mut addresses = [0; LANES];
     let stride = find_addresses(warp, path, Address::of(access), exec, &mut addresses)?;
     let addresses = &addresses;
+    if polls {
+        engine.polls += 1;
+        note_poll(warp, op, access, exec, addresses, engine);
+    }
     let mut run = Access { warp, path, op, access, exec, addresses, stride };
     match access.kind {
         MemoryKind::Load => run.load(engine),
@@ -59,6 +63,22 @@ pub(crate) fn execute(
         }
     }?;
     Ok(())
+}
+
+/// Notes an access that may wait for another thread.
+fn note_poll(
+    warp: &mut Warp,
+    op: &Op,
+    access: &MemoryOp,
+    exec: u32,
+    addresses: &[u64; LANES],
+    engine: &Engine<'_>,
+) {
+    let address = addresses[exec.trailing_zeros() as usize % LANES];
+    if let Some(place) = Place::of(access.space, address, engine.memory.map()) {
+        let is_mbarrier = matches!(access.kind, MemoryKind::Mbarrier(_));
+        warp.note_poll(Poll { lanes: exec, site: op.site, place, is_mbarrier });
+    }
 }
 
 /// How a warp's addresses are formed.
@@ -388,6 +408,7 @@ impl Access<'_, '_> {
     fn store(&mut self, engine: &mut Engine<'_>) -> Result<(), Stop> {
         let bytes = self.access.bytes();
         engine.counts.stores += 1;
+        engine.effects += 1;
         if self.store_at_once(engine) {
             self.check_stores(self.exec, engine);
             self.observe(AccessKind::Store, self.exec, &NO_VALUES, engine);
@@ -570,7 +591,11 @@ impl Access<'_, '_> {
 
     /// Counts an atomic operation that a thread may use to wait for others: at least the failed attempt to take a lock
     /// changes nothing, whatever the operation is.
-    fn count_atomic(&self, is_changed: bool, engine: &mut Engine<'_>) {
+    fn count_atomic(&mut self, is_changed: bool, engine: &mut Engine<'_>) {
+        engine.effects += u64::from(is_changed);
+        if !is_changed {
+            note_poll(self.warp, self.op, self.access, self.exec, self.addresses, engine);
+        }
         if self.access.elements.iter().all(Option::is_none) {
             return;
         }
@@ -601,6 +626,7 @@ impl Access<'_, '_> {
         }
         engine.counts.loads += 1;
         engine.counts.stores += 1;
+        engine.effects += 1;
         let mut seen = LaneBytes::default();
         let (mut done, mut lost) = (0, 0);
         // The lanes that read their source, and what they read.
@@ -706,6 +732,8 @@ impl Access<'_, '_> {
         }
         if matches!(operation, Mbarrier::Wait { .. }) {
             self.need_mbarrier(engine)?;
+        } else {
+            engine.effects += 1;
         }
         let mut has_failed = false;
         for lane in lanes(self.exec) {
@@ -754,6 +782,9 @@ impl Access<'_, '_> {
                                     registers.set_lane(element.slot, rows, lane, value.into());
                                 }
                                 registers.know(element.slot, 1 << lane);
+                            }
+                            if !is_wait {
+                                engine.block.mbarriers.insert(offset, self.op.site);
                             }
                             let is_phase_over =
                                 operation != Mbarrier::Init && (new ^ word) >> 63 != 0;

@@ -4,41 +4,31 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::mem::take;
-use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
 use crate::access::{AccessKind, LaneBytes, extended};
+use crate::block::Block;
 use crate::checks::CheckedRaces;
-use crate::code::{Action, BarrierKind, BarrierOp, Code, FunctionCode, Op, Preset, Site};
-use crate::fault::{BarrierFault, FaultKind, MachineFaultKind};
+use crate::code::{Code, FunctionCode, Op, Preset, Site};
+use crate::fault::{FaultKind, MachineFaultKind};
 use crate::launch::LaunchOptions;
 use crate::log::FaultLog;
-use crate::memory::{
-    AllocationSide, AllocationUse, Bytes, DeviceMemory, MAX_LOCAL, NearestAllocation,
-};
+use crate::memory::{AllocationSide, AllocationUse, DeviceMemory, MAX_LOCAL, NearestAllocation};
 use crate::observer::{LaunchCounts, LaunchWatch, LoadAlone, MemoryAccess, MemoryObserver};
-use crate::order::{BlockOrder, Clock, Scope};
-use crate::races::{Access, FragmentKind, History, Place, Race, Races};
-use crate::registers::{Origin, Origins, Registers};
-use crate::warp::{Event, MAX_STACK, Path, Warp, lanes};
+use crate::order::Scope;
+use crate::races::{Access, FragmentKind, Place, Race, Races};
+use crate::registers::{Origins, Registers};
+use crate::warp::MAX_STACK;
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::AddressSpace;
-
-/// The instructions that a warp executes before another warp of its block gets a turn. Long, because a switch is only
-/// necessary if the warp waits for a later one.
-const WARP_TURN: u64 = 1 << 18;
 
 /// The work between two looks at the watch, in units of about one instruction. Instructions that copy or clear memory
 /// count more than one, see [`Engine::copied`]; else one call with a large argument could take as long as a million
 /// others.
-const LOOK: u64 = 1 << 12;
+pub(crate) const LOOK: u64 = 1 << 12;
 
 /// The bytes that are copied or cleared in about the time of an instruction.
 const COPIED: u64 = 256;
-
-/// The number of rounds with nothing but polls after which a block lets others have a turn. Several, because its warps
-/// may wait for each other; a block that has waited before needs one.
-const POLLING: u32 = 4;
 
 /// The most blocks that wait for others at the same time: about as many as a GPU holds.
 const MAX_WAITING: usize = 1 << 12;
@@ -48,9 +38,6 @@ const NULL_PAGES: u64 = 1 << 16;
 
 /// The distance before an allocation from which on an address looks like an index that has overflowed.
 const FAR: u64 = 1 << 28;
-
-/// The number of barriers in a block.
-pub(crate) const BARRIERS: usize = 16;
 
 /// The limit on the text of `printf` that a result keeps, in bytes.
 const MAX_PRINTED: usize = 1 << 20;
@@ -80,7 +67,7 @@ impl Shape {
     }
 
     /// The number of a block in the grid.
-    fn number(&self, [x, y, z]: [u32; 3]) -> u64 {
+    pub(crate) fn number(&self, [x, y, z]: [u32; 3]) -> u64 {
         let [nx, ny, _] = self.blocks.map(|size| u64::from(size.max(1)));
         (u64::from(z) * ny + u64::from(y)) * nx + u64::from(x)
     }
@@ -120,31 +107,6 @@ pub(crate) struct RawFault {
     pub(crate) address: u64,
 }
 
-/// A block on its way: its memory, its warps and its barriers. A block that has ended is used for the next one.
-#[derive(Debug, Default)]
-pub(crate) struct Block {
-    pub(crate) index: [u32; 3],
-    pub(crate) shared: Bytes,
-    /// For the race detector: what its threads know of each other, and the accesses to its shared memory.
-    pub(crate) order: BlockOrder,
-    history: History,
-    /// The origin of Tensor Memory's contents; `None` if they are known.
-    pub(crate) tensor_origin: Option<Origin>,
-    /// Whether it has waited for other blocks.
-    waits: bool,
-    /// The bytes of registers and local memory in all frames.
-    pub(crate) stack_bytes: u64,
-    warps: Vec<Warp>,
-    barriers: Vec<Barrier>,
-}
-
-impl Block {
-    /// The bytes that it holds while it waits.
-    fn bytes(&self) -> u64 {
-        self.stack_bytes + self.shared.values.len() as u64
-    }
-}
-
 /// A launch, and the block of it that has its turn.
 pub(crate) struct Engine<'e> {
     pub(crate) code: &'e Code,
@@ -177,6 +139,8 @@ pub(crate) struct Engine<'e> {
     pub(crate) polls: u64,
     /// The number of atomic operations that have changed memory and returned the old value.
     pub(crate) changes: u64,
+    /// The number of instructions with an effect beyond registers, and of those that read a clock.
+    pub(crate) effects: u64,
     /// Shows how far the launch is, and can end it.
     pub(crate) watch: Option<&'e LaunchWatch>,
     /// Whether `watch` ended the launch.
@@ -195,21 +159,6 @@ pub(crate) struct Engine<'e> {
     pub(crate) last_loop: Option<Site>,
     /// The last instruction with an effect beyond registers, or with a guard, for faults that end the warp.
     pub(crate) last_site: Site,
-}
-
-/// A barrier of a block.
-#[derive(Clone, Debug, Default)]
-struct Barrier {
-    waiting: Vec<(usize, Path, BarrierKind)>,
-    /// The threads that have arrived, one mask for each warp.
-    arrived: Vec<u32>,
-    /// The threads of each warp when its first ones arrived, and where these are, of barriers that whole warps must
-    /// execute.
-    expected: Vec<(u32, u32)>,
-    /// The number of threads that must arrive; all if `None`.
-    threads: Option<u32>,
-    /// For the race detector: what those have released that arrived at a barrier of some threads.
-    released: Clock,
 }
 
 impl<'e> Engine<'e> {
@@ -250,6 +199,7 @@ impl<'e> Engine<'e> {
             hints: [const { Cell::new(0) }; HINTS],
             polls: 0,
             changes: 0,
+            effects: 0,
             is_interrupted: false,
             is_trapped: false,
             worked: 0,
@@ -305,7 +255,7 @@ impl<'e> Engine<'e> {
 
     /// Tells the watch how far the launch is. Returns whether it ends the launch.
     #[cold]
-    fn look(&mut self) -> bool {
+    pub(crate) fn look(&mut self) -> bool {
         self.worked = 0;
         let Some(watch) = self.watch else { return false };
         if !self.is_part {
@@ -462,12 +412,20 @@ impl<'e> Engine<'e> {
         let mut waiting: VecDeque<Block> = VecDeque::new();
         loop {
             let held = || waiting.iter().map(Block::bytes).sum::<u64>();
-            let has_room = waiting.len() < MAX_WAITING && held() < MAX_STACK;
+            let most = self.options.resident.unwrap_or(usize::MAX).min(MAX_WAITING);
+            let has_room = waiting.len() < most && held() < MAX_STACK;
+            let is_stuck = |block: &Block| block.repetition.holds(self.effects);
             if let Some(index) = has_room.then(|| left.next()).flatten() {
                 if waiting.is_empty() {
                     self.last_loop = None;
                 }
                 self.begin(index)?;
+            } else if !waiting.is_empty() && waiting.iter().all(is_stuck) {
+                let not_resident = left.next();
+                for mut block in waiting.drain(..) {
+                    self.report_hang(&mut block, not_resident);
+                }
+                return Ok(());
             } else if let Some(block) = waiting.pop_front() {
                 self.block = block;
             } else {
@@ -477,225 +435,6 @@ impl<'e> Engine<'e> {
                 waiting.push_back(take(&mut self.block));
             }
         }
-    }
-
-    /// Runs the block that has its turn. Returns whether it has ended, rather than waits for others.
-    pub(crate) fn run_begun(&mut self) -> Result<bool, Site> {
-        let mut warps = take(&mut self.block.warps);
-        let mut barriers = take(&mut self.block.barriers);
-        let has_ended = self.run_block(&mut warps, &mut barriers)?;
-        (self.block.warps, self.block.barriers) = (warps, barriers);
-        self.ended += u64::from(has_ended);
-        Ok(has_ended)
-    }
-
-    /// Begins a block.
-    pub(crate) fn begin(&mut self, index: [u32; 3]) -> Result<(), Site> {
-        self.block.index = index;
-        self.block.tensor_origin = None;
-        self.block.waits = false;
-        self.counts.blocks += 1;
-        let shared = self.shape.shared as usize;
-        let replaced = self.block.shared.renew(shared, self.options.checks.uninitialized);
-        self.copied(replaced as u64);
-        let of_image = 0..self.memory.shared.values.len();
-        self.copied(of_image.len() as u64);
-        self.block.shared.copy_from(&self.memory.shared, of_image, 0);
-        let count = self.shape.warps() as usize;
-        self.block.barriers.resize_with(BARRIERS, Barrier::default);
-        self.block.barriers.iter_mut().for_each(|barrier| barrier.renew(count));
-        let mut warps = take(&mut self.block.warps);
-        warps.resize_with(count, Warp::default);
-        let (threads, active) = (self.shape.block_size(), self.options.active.bits());
-        let lanes_of = |warp: u32| {
-            let lanes = (threads - warp * LANES as u32).min(LANES as u32);
-            u32::MAX >> (LANES as u32 - lanes) & active
-        };
-        if let Some(races) = &mut self.races {
-            let number = self.shape.number(index);
-            let warps = (0..self.shape.warps()).map(lanes_of);
-            self.block.order.begin(number as u32, warps, &mut races.moments);
-        }
-        for (number, warp) in warps.iter_mut().enumerate() {
-            self.counts.warps += 1;
-            if let Err(stop) = warp.begin(self, number as u32, lanes_of(number as u32)) {
-                self.end_lanes(warp, stop)?;
-            }
-            self.copied(warp.local.bytes.values.len() as u64);
-            // A block may clear a gigabyte before its first instruction.
-            self.worked += 1;
-            if self.worked >= LOOK && self.look() {
-                return Err(self.last_site);
-            }
-        }
-        self.block.warps = warps;
-        Ok(())
-    }
-
-    /// Gives the warps of the block their turns. Returns whether the block has ended, rather than waits for others.
-    fn run_block(&mut self, warps: &mut [Warp], barriers: &mut [Barrier]) -> Result<bool, Site> {
-        let count = warps.len();
-        let mut rounds = 0;
-        let mut before = (self.polls, self.changes);
-        'round: loop {
-            let mut is_stuck = true;
-            for at in 0..count {
-                loop {
-                    let event = match warps[at].run(self, WARP_TURN) {
-                        Ok(event) => event,
-                        Err(stop) => {
-                            self.end_lanes(&mut warps[at], stop)?;
-                            Event::Ended
-                        }
-                    };
-                    match event {
-                        Event::Idle => break,
-                        Event::Turn => {
-                            is_stuck = false;
-                            break;
-                        }
-                        Event::Ended => {
-                            (is_stuck, rounds) = (false, 0);
-                            let mut restarts = false;
-                            for barrier in &mut *barriers {
-                                restarts |= self.open_if_complete(barrier, warps);
-                            }
-                            if restarts {
-                                continue 'round;
-                            }
-                        }
-                        Event::Barrier(path, op) => {
-                            (is_stuck, rounds) = (false, 0);
-                            if self.arrive(barriers, warps, at, path, op) {
-                                continue 'round;
-                            }
-                        }
-                    }
-                }
-            }
-            if warps.iter().all(|warp| warp.alive == 0) {
-                return Ok(true);
-            }
-            let polled = self.polls != before.0 && self.changes == before.1;
-            rounds = if polled { rounds + 1 } else { 0 };
-            before = (self.polls, self.changes);
-            if rounds >= POLLING || rounds > 0 && self.block.waits {
-                self.block.waits = true;
-                return Ok(false);
-            }
-            if is_stuck && warps.iter().all(|warp| warp.ready.is_empty()) {
-                let parted = warps.iter_mut().filter_map(|warp| warp.part().then_some(())).count();
-                if parted > 0 {
-                    continue;
-                }
-                self.report_stuck(barriers, warps);
-                return Ok(true);
-            }
-        }
-    }
-
-    /// Ends a launch, or the lanes of a warp that cannot start.
-    fn end_lanes(&mut self, warp: &mut Warp, stop: Stop) -> Result<(), Site> {
-        match stop {
-            Stop::Launch(site) => Err(site),
-            Stop::Lanes(lost, kind) => {
-                let site = self.last_site;
-                for lane in lanes(lost) {
-                    self.fault_at(kind.clone(), site, warp.number, lane as u32, 0);
-                }
-                warp.alive &= !lost;
-                Ok(())
-            }
-        }
-    }
-
-    /// Handles the arrival of a path at a barrier.
-    fn arrive(
-        &mut self,
-        barriers: &mut [Barrier],
-        warps: &mut [Warp],
-        warp: usize,
-        path: Path,
-        op: BarrierOp,
-    ) -> bool {
-        let registers = &warps[warp].frames[path.frame].registers;
-        let lane = path.mask.trailing_zeros() as usize;
-        let id = registers.get::<u32>(op.id)[lane] as usize;
-        let threads = op.threads.map(|slot| registers.get::<u32>(slot)[lane]);
-        if let Some(count) =
-            threads.filter(|count| !count.is_multiple_of(LANES as u32) && self.options.checks.sync)
-        {
-            let site = self.code.ops[path.pc as usize].site;
-            let kind = FaultKind::Barrier(BarrierFault::Count(count));
-            self.fault_at(kind, site, warp as u32, lane as u32, 0);
-        }
-        let Some(barrier) = barriers.get_mut(id) else { return false };
-        if op.is_aligned && barrier.arrived[warp] == 0 {
-            barrier.expected[warp] = (warps[warp].alive, path.pc);
-        }
-        // A whole warp must arrive at one place. Lanes elsewhere wait for ever, as on an H100, and so does their warp.
-        let (lanes, pc) = barrier.expected[warp];
-        if (op.is_aligned || lanes != 0) && pc != path.pc {
-            barrier.waiting.push((warp, path, op.kind));
-            return false;
-        }
-        barrier.arrived[warp] |= path.mask;
-        if let (Some(races), Some(_)) = (&mut self.races, threads) {
-            let order = &self.block.order;
-            let released = order.release(warp as u32, path.mask, &mut races.moments);
-            barrier.released.join(&released);
-        }
-        barrier.threads = threads.or(barrier.threads);
-        if op.kind == BarrierKind::Arrive {
-            warps[warp].pass_barrier(path);
-        } else {
-            barrier.waiting.push((warp, path, op.kind));
-        }
-        self.open_if_complete(barrier, warps)
-    }
-
-    /// Opens a barrier if all of its threads have arrived or exited. Returns whether execution restarts at the first
-    /// warp. It does after a barrier of the whole block, because warps run in order between barriers. It does not after
-    /// a barrier of some threads, because these could then starve the others.
-    fn open_if_complete(&mut self, barrier: &mut Barrier, warps: &mut [Warp]) -> bool {
-        if !barrier.is_complete(warps) {
-            return false;
-        }
-        let is_whole = barrier.threads.is_none();
-        let counted: Vec<usize> =
-            (0..warps.len()).filter(|at| barrier.count(*at, &warps[*at]) != 0).collect();
-        // Warps that do not count go on waiting, and so do lanes that have not arrived.
-        let is_opened = |(warp, path, _): &(usize, Path, BarrierKind)| {
-            counted.contains(warp) && path.mask & !barrier.arrived[*warp] == 0
-        };
-        let (opened, waiting) = take(&mut barrier.waiting).into_iter().partition(is_opened);
-        barrier.waiting = waiting;
-        if let Some(races) = &mut self.races {
-            let (order, released) = (&mut self.block.order, Rc::new(take(&mut barrier.released)));
-            match barrier.threads {
-                None => order.pass_barrier(&mut races.moments),
-                Some(_) => {
-                    opened.iter().for_each(|(warp, path, _): &(usize, Path, BarrierKind)| {
-                        order.acquire(*warp as u32, path.mask, &released);
-                    })
-                }
-            }
-        }
-        reduce(&opened, self.code, warps);
-        for at in counted {
-            let (lanes, pc) = take(&mut barrier.expected[at]);
-            let missing = lanes & !take(&mut barrier.arrived[at]);
-            if missing != 0 && self.options.checks.sync {
-                let (site, lane) = (self.code.ops[pc as usize].site, missing.trailing_zeros());
-                let kind = FaultKind::Barrier(BarrierFault::PartOfWarp { missing });
-                self.fault_at(kind, site, at as u32, lane, 0);
-            }
-        }
-        barrier.threads = None;
-        for (warp, path, _) in opened {
-            warps[warp].pass_barrier(path);
-        }
-        is_whole
     }
 
     /// Checks the accesses of lanes for races. `are_equal` is whether two lanes store the same.
@@ -733,6 +472,11 @@ impl<'e> Engine<'e> {
             races.access_together(access, lanes, place, order, history);
         }
         self.report_races(access);
+    }
+
+    /// The last write of a place, as far as races are checked.
+    pub(crate) fn last_write(&self, place: Place) -> Option<Site> {
+        self.races.as_ref()?.last_write(place, &self.block.history)
     }
 
     fn report_races(&mut self, access: &Access) {
@@ -779,18 +523,6 @@ impl<'e> Engine<'e> {
         }
         order.releases = own;
     }
-
-    fn report_stuck(&mut self, barriers: &[Barrier], warps: &[Warp]) {
-        let at_barriers = barriers.iter().flat_map(|barrier| &barrier.waiting);
-        let stuck = at_barriers.map(|(warp, path, _)| (*warp, *path));
-        let in_warps = warps.iter().enumerate();
-        let in_warps = in_warps.flat_map(|(at, warp)| warp.stuck().map(move |path| (at, *path)));
-        for (warp, path) in stuck.chain(in_warps).collect::<Vec<_>>() {
-            let site = self.code.ops[path.pc as usize].site;
-            let lane = path.mask.trailing_zeros();
-            self.fault_at(FaultKind::BarrierDivergence, site, warp as u32, lane, 0);
-        }
-    }
 }
 
 /// Whether races are looked for at a place.
@@ -833,82 +565,4 @@ fn templates(code: &Code, memory: &DeviceMemory, origins: &Origins) -> Vec<Regis
         registers
     };
     code.functions.iter().enumerate().map(of_function).collect()
-}
-
-impl Barrier {
-    /// Empties the barrier for another block, which has this number of warps.
-    fn renew(&mut self, warps: usize) {
-        self.waiting.clear();
-        self.arrived.clear();
-        self.arrived.resize(warps, 0);
-        self.expected.clear();
-        self.expected.resize(warps, (0, 0));
-        self.threads = None;
-        self.released = Clock::default();
-    }
-
-    fn is_complete(&self, warps: &[Warp]) -> bool {
-        if self.waiting.is_empty() && self.threads.is_none() {
-            return false;
-        }
-        let mut warps = warps.iter().enumerate();
-        match self.threads {
-            None => warps.all(|(at, warp)| warp.alive == 0 || self.count(at, warp) == 32),
-            Some(threads) => warps.map(|(at, warp)| self.count(at, warp)).sum::<u32>() >= threads,
-        }
-    }
-
-    /// The threads of a warp that count. A warp counts as 32 once all of its lanes have arrived or exited; before, a
-    /// barrier that whole warps must execute does not count it at all.
-    fn count(&self, at: usize, warp: &Warp) -> u32 {
-        let arrived = self.arrived[at];
-        match self.expected[at] {
-            _ if arrived != 0 && warp.alive & !arrived == 0 => 32,
-            (0, _) => arrived.count_ones(),
-            _ => 0,
-        }
-    }
-}
-
-/// Computes the results of `bar.red`.
-fn reduce(opened: &[(usize, Path, BarrierKind)], code: &Code, warps: &mut [Warp]) {
-    // The threads with a true and with a false predicate, and the origin of an unknown one.
-    let (mut trues, mut falses, mut unknown) = (0, 0, None);
-    for (warp, path, kind) in opened {
-        let op = &code.ops[path.pc as usize];
-        let registers = &warps[*warp].frames[path.frame].registers;
-        let lost = registers.unknown(op.a) & path.mask;
-        if *kind != BarrierKind::Sync && lost != 0 {
-            unknown = Some(registers.origin(op.a));
-        }
-        let lanes = registers.predicate(op.a);
-        trues += (path.mask & lanes & !lost).count_ones();
-        falses += (path.mask & !lanes & !lost).count_ones();
-    }
-    for (warp, path, kind) in opened {
-        let Action::Barrier(_) = code.ops[path.pc as usize].action else { continue };
-        let op = &code.ops[path.pc as usize];
-        let registers = &mut warps[*warp].frames[path.frame].registers;
-        let every = |is_true: bool| if is_true { u32::MAX } else { 0 };
-        // One known predicate can decide: a false one `and`, a true one `or`.
-        let is_decided = match kind {
-            BarrierKind::And => {
-                registers.set_predicate(op.d, every(falses == 0), path.mask);
-                falses > 0
-            }
-            BarrierKind::Or => {
-                registers.set_predicate(op.d, every(trues > 0), path.mask);
-                trues > 0
-            }
-            BarrierKind::Popc => {
-                registers.put(op.d, &[trues; LANES], path.mask);
-                false
-            }
-            BarrierKind::Sync | BarrierKind::Arrive => continue,
-        };
-        match unknown.filter(|_| !is_decided) {
-            None => registers.know(op.d, path.mask),
-            Some(origin) => registers.forget(op.d, path.mask, origin),
-        }
-    }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::code::Site;
+use crate::hang::Hang;
 use crate::memory::Missing;
 use crate::races::{OtherAccess, Unordered};
 use crate::registers::Origin;
@@ -51,8 +52,8 @@ pub enum FaultKind<S, C> {
     },
     /// The program keeps the value that a shuffle took from a lane that did not execute it.
     UndefinedShuffle,
-    /// A deadlock: threads wait at a barrier, and others wait elsewhere.
-    BarrierDivergence,
+    /// Threads wait for what never happens.
+    Hang(Box<Hang<S>>),
     /// A call exceeds a limit on the stack.
     StackOverflow {
         /// The limit.
@@ -233,7 +234,7 @@ impl<S, C> FaultKind<S, C> {
             Self::Barrier(_) => "barrier",
             Self::Membermask { .. } => "membermask",
             Self::UndefinedShuffle => "undefined_shuffle",
-            Self::BarrierDivergence => "barrier_divergence",
+            Self::Hang(_) => "hang",
             Self::StackOverflow { .. } => "stack_overflow",
             Self::BranchIndex => "branch_index",
             Self::NoFunction { .. } => "no_function",
@@ -271,7 +272,7 @@ impl<S, C> FaultKind<S, C> {
             Self::Barrier(fault) => F::Barrier(fault),
             Self::Membermask { members } => F::Membermask { members },
             Self::UndefinedShuffle => F::UndefinedShuffle,
-            Self::BarrierDivergence => F::BarrierDivergence,
+            Self::Hang(hang) => F::Hang(Box::new(hang.map(|other| site(with, other)))),
             Self::StackOverflow { limit } => F::StackOverflow { limit },
             Self::BranchIndex => F::BranchIndex,
             Self::NoFunction { address } => F::NoFunction { address },
@@ -309,6 +310,9 @@ pub enum BarrierFault {
         /// The lanes that have ended elsewhere.
         missing: u32,
     },
+    /// A block has barriers 0 to 15.
+    #[error("there is no barrier {0}: their numbers are 0 to 15")]
+    Number(u32),
     /// The number of threads must be a multiple of the warp size.
     #[error("the number of threads, {0}, is not a multiple of 32")]
     Count(u32),

@@ -46,6 +46,9 @@ pub struct LaunchOptions {
     pub active: LaneMask,
     /// The only block to run, by its index; all blocks of the grid if it is `None`.
     pub only_block: Option<[u32; 3]>,
+    /// The most blocks that have begun and not ended at the same time: 4,096 if it is `None`, or as many as 1 GiB of
+    /// registers and local memory allows. A block begins if those before it wait for others.
+    pub resident: Option<usize>,
     /// The number of threads that blocks run on; 0 for as many as there are cores. Results do not depend on it.
     pub threads: usize,
     /// The warp instructions that each thread executes before what it has written is compared with the others. Many,
@@ -70,6 +73,7 @@ impl LaunchOptions {
             checks: Checks::default(),
             active: LaneMask::ALL,
             only_block: None,
+            resident: None,
             threads: 0,
             batch: BATCH,
             tensor: None,

@@ -9,6 +9,7 @@
 //! A new lane operation is a row of the table in `lanes`.
 
 mod access;
+mod block;
 mod checks;
 pub mod code;
 mod effects;
@@ -19,6 +20,7 @@ mod fault;
 mod fill;
 mod float;
 mod forks;
+mod hang;
 pub mod lanes;
 mod launch;
 mod log;
@@ -49,6 +51,7 @@ pub use self::fault::{
 };
 pub use self::fill::{Fill, FillError};
 pub use self::float::{Direction, Extreme, FloatOp, Modes};
+pub use self::hang::{Hang, Wait};
 pub use self::launch::{LaunchEnd, LaunchOptions, LaunchOutcome, MachineFault, UnknownBytes, run};
 pub use self::log::FaultCount;
 pub use self::mbarrier::pending_count;

@@ -752,12 +752,11 @@ impl Transfer<'_, '_> {
     }
 
     fn count(&mut self) {
-        let counts = &mut self.engine.counts;
-        *if self.access.kind == MemoryKind::Store {
-            &mut counts.stores
-        } else {
-            &mut counts.loads
-        } += 1;
+        let Engine { counts, effects, .. } = self.engine;
+        match self.access.kind {
+            MemoryKind::Store => (counts.stores, *effects) = (counts.stores + 1, *effects + 1),
+            _ => counts.loads += 1,
+        }
     }
 
     fn fragment(

@@ -24,11 +24,11 @@ pub(crate) struct State {
     /// The parity of the current phase.
     pub(crate) phase: bool,
     /// The arrivals that each phase waits for.
-    expected: u64,
+    pub(crate) expected: u64,
     /// The arrivals that the current phase still waits for.
-    pending: u64,
+    pub(crate) pending: u64,
     /// The bytes that the current phase still waits for. Negative if more were copied than announced so far.
-    bytes: i64,
+    pub(crate) bytes: i64,
 }
 
 impl State {

@@ -258,6 +258,18 @@ impl Races {
         self.global.forget(start, bytes);
     }
 
+    /// The last write of a place.
+    pub(crate) fn last_write(&self, place: Place, shared: &History) -> Option<Site> {
+        let (history, at) = match place {
+            Place::Shared(at) => (shared, at),
+            Place::Global(at) => (&self.global, at),
+        };
+        let page = history.pages.get(*history.numbers.get(&(at / PAGE))?)?;
+        let cell = page.cells.get((at % PAGE >> page.size) as usize)?;
+        let written = cell.writes.iter().filter(|write| write.lanes != 0);
+        written.max_by_key(|write| write.moment).map(|write| Site(write.site))
+    }
+
     /// The races that [`Self::access`] has found since the last call.
     pub(crate) fn take_found(&mut self) -> Vec<Race> {
         std::mem::take(&mut self.found)

@@ -4,6 +4,8 @@
 //! up to 32 bits is one [`Row`], zero-extended; wider ones are two or four consecutive rows. Constants and special
 //! registers are rows as well, filled when the frame is created, so that operations have only one kind of operand.
 
+use std::hash::{Hash, Hasher};
+
 use std::ops::{BitAnd, BitXor, Mul};
 
 use bytemuck::{Pod, Zeroable};
@@ -165,6 +167,13 @@ pub struct Registers {
     /// Masks of lanes, indexed by the first row of a register.
     unknown: Vec<u32>,
     origins: Vec<Origin>,
+}
+
+impl Hash for Registers {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.rows.iter().for_each(|row| row.0.hash(state));
+        self.unknown.hash(state);
+    }
 }
 
 impl Registers {

@@ -5,14 +5,16 @@
 //! the scopes of [`Code`]. `ptxas` opens a barrier there, too. Ready paths take turns, because a lane may wait
 //! for another lane of its warp, such as in a spin lock.
 
+use crate::block::BARRIERS;
 use crate::code::{
     Action, BarrierOp, CallOp, CallTarget, Callee, Code, ExchangeKind, ExchangeOp, Op, Passed, Pc,
     Preset, RESERVED_SHARED, Special,
 };
-use crate::engine::{BARRIERS, Engine, Stop};
+use crate::engine::{Engine, Stop};
 use crate::exchange;
 use crate::externals;
-use crate::fault::{FaultKind, MachineFaultKind, StackLimit};
+use crate::fault::{BarrierFault, FaultKind, MachineFaultKind, StackLimit};
+use crate::hang::Poll;
 use crate::matrix;
 use crate::memory::{LocalMemory, UNWRITTEN};
 use crate::observer::SkipReason;
@@ -48,7 +50,7 @@ const KEPT_BYTES: u64 = 1 << 16;
 const KEPT_FRAMES: usize = 16;
 
 /// Lanes with the same next instruction.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct Path {
     pub(crate) mask: u32,
     pub(crate) pc: Pc,
@@ -56,7 +58,7 @@ pub(crate) struct Path {
 }
 
 /// One call of a function.
-#[derive(Debug)]
+#[derive(Debug, Hash)]
 pub(crate) struct Frame {
     pub(crate) function: usize,
     pub(crate) registers: Registers,
@@ -109,6 +111,8 @@ pub(crate) struct Warp {
     pub(crate) local: LocalMemory,
     /// The number of turns given up because a wait has failed.
     yields: u32,
+    /// The last polls of each instruction, the latest one last.
+    pub(crate) polls: Vec<Poll>,
 }
 
 /// The reason why a warp stops for now.
@@ -509,6 +513,7 @@ impl Warp {
                 }
             }
             Action::Clock { shift, is_wide } => {
+                engine.effects += 1;
                 let now = engine.counts.warp_instructions >> shift;
                 let registers = &mut self.frames[path.frame].registers;
                 if *is_wide {
@@ -546,6 +551,7 @@ impl Warp {
             }
             Action::Stack(operation) => {
                 if exec != 0 {
+                    engine.effects += 1;
                     stack::execute(self, path, op, *operation, exec, engine)?;
                 }
             }
@@ -556,6 +562,7 @@ impl Warp {
             }
             Action::NotExecuted(effects) => {
                 if exec != 0 {
+                    engine.effects += 1;
                     effects::execute(self, path, op, effects, exec, engine)?;
                 }
             }
@@ -745,6 +752,7 @@ impl Warp {
             match callee {
                 Callee::Function(function) => parts.push((function, mask)),
                 Callee::External(external) => {
+                    engine.effects += 1;
                     let external = engine.code.externals[external];
                     ended |= externals::call(self, path, (op, call), external, mask, engine);
                 }
@@ -913,9 +921,10 @@ impl Warp {
         }
         let ids = self.frames[path.frame].registers.get::<u32>(barrier.id);
         let beyond = lanes(exec).filter(|lane| ids[*lane] as usize >= BARRIERS);
-        let beyond = beyond.fold(0, |mask, lane| mask | 1 << lane);
+        let beyond = beyond.fold(0, |mask, lane| mask | 1_u32 << lane);
         if beyond != 0 {
-            return Err(Stop::Lanes(beyond, FaultKind::BarrierDivergence));
+            let number = ids[beyond.trailing_zeros() as usize];
+            return Err(Stop::Lanes(beyond, FaultKind::Barrier(BarrierFault::Number(number))));
         }
         let arrived = Path { mask: exec, ..*path };
         self.held.push(arrived);
@@ -1039,9 +1048,29 @@ impl Warp {
         }
     }
 
-    /// The paths that wait for lanes that will never arrive, for the deadlock report.
-    pub(crate) fn stuck(&self) -> impl Iterator<Item = &Path> {
-        self.waiting.iter().map(|waiting| &waiting.path)
+    /// The paths that wait at exchanges, each with the members that have not arrived.
+    pub(crate) fn stuck(&self) -> impl Iterator<Item = (&Path, u32)> {
+        self.waiting.iter().map(|Waiting { path, members }| {
+            let together = self.waiting.iter().filter(|other| other.path.pc == path.pc);
+            let arrived = together.fold(0, |all, other| all | other.path.mask);
+            (path, members & self.alive & !arrived)
+        })
+    }
+
+    /// All paths: ready ones, and those that wait, at an exchange, a join or a barrier.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = Path> {
+        let waiting = self.waiting.iter().map(|waiting| &waiting.path);
+        self.ready.iter().chain(waiting).chain(&self.parked).chain(&self.held).copied()
+    }
+
+    /// Notes that lanes have read what another thread may change.
+    pub(crate) fn note_poll(&mut self, poll: Poll) {
+        const MOST: usize = 16;
+        self.polls.retain(|other| other.site != poll.site);
+        if self.polls.len() == MOST {
+            self.polls.remove(0);
+        }
+        self.polls.push(poll);
     }
 }
 

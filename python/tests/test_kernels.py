@@ -114,7 +114,7 @@ def test_saxpy_updates_its_arrays(saxpy) -> None:
     assert counts.loads == 4 * 32 + 2 * 32
     assert 32 * counts.warp_instructions > counts.thread_instructions > 10 * n
     assert repr(launch).startswith("Launch('saxpy', 4 blocks, 32 warps, ")
-    unchecked = "no faults; races and uninitialized memory were not checked"
+    unchecked = "no faults; races, synchronization and uninitialized memory were not checked"
     assert repr(launch).endswith(f" warp instructions, {unchecked})")
     counted, verdict = str(launch).splitlines()
     assert counted.startswith("4 blocks, 32 warps: ") and verdict == unchecked

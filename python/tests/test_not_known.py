@@ -53,7 +53,7 @@ def test_an_array_with_unknown_bytes_stays_as_it_was() -> None:
     assert [(one.line, one.count, one.text) for one in launch.skipped] == [(15, 1, TEX)]
     assert f"line 15: not executed, 1 time: {TEX}\n" in str(launch)
     assert f"argument 1 `out`: 4 bytes are unknown, the first at offset 4: {cause}\n" in str(launch)
-    verdict = "no faults in what was executed; races and uninitialized memory were not checked"
+    verdict = "no faults in what was executed; races, synchronization and uninitialized memory were not checked"
     assert repr(launch).endswith(f", {verdict}; 1 not executed; 2 with unknown bytes)")
     assert "1 not executed; 2 with unknown bytes" in launch._repr_html_()
     with pytest.raises(wl.Error, match="argument 1 `out`: 4 bytes are unknown") as raised:

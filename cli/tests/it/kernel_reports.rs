@@ -255,7 +255,7 @@ fn a_clean_run_says_what_was_not_checked() {
     let clean = module("st.global.u32 [%rd1], %r0;");
     let ran = run(&clean, &["--html", page.to_str().unwrap()]);
     assert_eq!((ran.status, &*ran.stderr), (0, ""));
-    let verdict = "no faults; races and uninitialized memory were not checked";
+    let verdict = "no faults; races, synchronization and uninitialized memory were not checked";
     assert!(ran.stdout.contains(&format!("\n{verdict}\n")), "{}", ran.stdout);
     assert!(fs::read_to_string(page).unwrap().contains(verdict));
     let ran = run(&clean, &["--check"]);

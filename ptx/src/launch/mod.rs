@@ -55,8 +55,8 @@ pub use self::report::{
 pub use self::trace::{AccessLine, AccessStatement, AccessStatements, LaunchTrace, traced_kernel};
 pub use warpload_machine::{
     AccessKind, AllocationError, AllocationSide, AllocationUse, Assertion, CheckedRaces, Checks,
-    ChecksError, DeviceMemory, FaultKind, Fill, FillError, LaneBytes, LaunchCounts, LaunchOptions,
-    LaunchWatch, MbarrierFault, MemoryAccess, MemoryObserver, NearestAllocation, OtherAccess,
-    PrintfFault, Site, StackLimit, TensorLoadFault, TooMuchMemory, UnknownBytes, Unordered,
-    WarpTensorMemory,
+    ChecksError, DeviceMemory, FaultKind, Fill, FillError, Hang, LaneBytes, LaunchCounts,
+    LaunchOptions, LaunchWatch, MbarrierFault, MemoryAccess, MemoryObserver, NearestAllocation,
+    OtherAccess, PrintfFault, Site, StackLimit, TensorLoadFault, TooMuchMemory, UnknownBytes,
+    Unordered, Wait, WarpTensorMemory,
 };

@@ -9,7 +9,7 @@ use crate::module::StatementId;
 use warpload::text::plural;
 use warpload_machine::{
     AllocationSide, AllocationUse, CheckedRaces, Checks, FaultKind, LaunchCounts,
-    NearestAllocation, OtherAccess, UnknownBytes, Unordered,
+    NearestAllocation, OtherAccess, UnknownBytes, Unordered, Wait,
 };
 
 /// An unsupported instruction that was reached. Its results are unknown.
@@ -410,8 +410,17 @@ impl fmt::Display for KernelFault {
                      result",
                 )?;
             }
-            KernelFaultKind::BarrierDivergence => {
-                f.write_str("barrier divergence: the threads that it waits for do not arrive")?;
+            KernelFaultKind::Hang(hang) => {
+                let waits = if hang.threads == 1 { "thread waits" } else { "threads wait" };
+                write!(
+                    f,
+                    "hang: {} {waits} forever: {}",
+                    hang.threads,
+                    awaited(&hang.wait, address)
+                )?;
+                if let Some([x, y, z]) = hang.not_resident {
+                    write!(f, "; block ({x}, {y}, {z}) never begins, because other blocks wait")?;
+                }
             }
             KernelFaultKind::StackOverflow { limit } => write!(f, "stack overflow: {limit}")?,
             KernelFaultKind::BranchIndex => f.write_str("the index has no target")?,
@@ -438,6 +447,42 @@ impl fmt::Display for KernelFault {
             }
         }
         Ok(())
+    }
+}
+
+/// What threads wait for, at an address.
+fn awaited(wait: &Wait<FaultLine>, address: u64) -> String {
+    let in_line = |last: &Option<FaultLine>, what: &str| {
+        last.map_or(String::new(), |last| format!("; last {what} in {last}"))
+    };
+    match wait {
+        Wait::Barrier { number, arrived, expected, missing } => {
+            let of = match &missing[..] {
+                [] => String::new(),
+                [one] => format!(", not all of warp {one}"),
+                [first, .., last] => {
+                    format!(", not all of {} warps from {first} to {last}", missing.len())
+                }
+            };
+            format!("{arrived} of {expected} threads have arrived at barrier {number}{of}")
+        }
+        Wait::Lanes { missing } => {
+            format!("lanes {missing:#010x} of their warp do not arrive")
+        }
+        Wait::Mbarrier { phase, pending, expected, bytes, last } => {
+            let arrivals = (*pending != 0).then(|| format!("{pending} of {expected} arrivals"));
+            let bytes = (*bytes != 0).then(|| format!("{bytes} bytes"));
+            let lacks: Vec<String> = arrivals.into_iter().chain(bytes).collect();
+            let (phase, last) = (u8::from(*phase), in_line(last, "changed"));
+            format!(
+                "phase {phase} of the mbarrier at {address:#x} lacks {}{last}",
+                lacks.join(" and ")
+            )
+        }
+        Wait::Memory { last } => {
+            format!("nothing changes the bytes at {address:#x}{}", in_line(last, "written"))
+        }
+        _ => "they are in a loop that changes nothing".to_owned(),
     }
 }
 

@@ -10,6 +10,7 @@ mod exchanges;
 mod externals;
 mod faults;
 mod floats;
+mod hangs;
 mod joins;
 mod kernels;
 mod launches;

@@ -95,5 +95,5 @@ fn kernels_of_others_run_to_their_end() {
     let other = other.join("\n");
     assert!(ended >= 98, "{ended} of {all}:\n{other}");
     let skipped: Vec<_> = skipped.iter().map(String::as_str).collect();
-    assert_eq!(skipped, ["mov", "sust", "tex", "wgmma"], "{other}");
+    assert_eq!(skipped, ["mov", "sust", "tcgen05", "tex", "wgmma"], "{other}");
 }

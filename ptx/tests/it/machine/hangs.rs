@@ -1,0 +1,147 @@
+//! Launches that never end: each ends at once, and says what its threads wait for.
+
+use super::{Launched, launch, module};
+use warpload_ptx::launch::KernelLaunch;
+
+/// Launches a body with a buffer, and a limit that a hang must not reach.
+fn ended(body: &str, grid: u32, threads: u32, resident: Option<usize>) -> Launched {
+    let mut options = KernelLaunch::new([grid, 1, 1], [threads, 1, 1]);
+    options.options.resident = resident;
+    options.options.steps = 20_000_000;
+    options.options.checks = "races".parse().expect("checks");
+    launch(&module(body), options, &[vec![0; 4096]])
+}
+
+const BAR: &str = ".shared .align 8 .b64 bar; .shared .u32 flag; setp.eq.u32 %p1, %r0, 0; setp.lt.u32 %p2, %r0, 32;\n";
+
+#[test]
+fn each_kind_of_hang_names_what_is_missing() {
+    let waits = |phase: u32| {
+        format!("wait: mbarrier.test_wait.parity.shared.b64 %p3, [bar], {phase};\n@!%p3 bra wait;")
+    };
+    let init = |count: u32| format!("@%p1 mbarrier.init.shared.b64 [bar], {count};\nbar.sync 0;\n");
+    for (body, threads, expected) in [
+        (
+            "@%p2 bra low; bar.sync 1; bra.uni end; low: bar.sync 1, 96; end:".to_owned(),
+            64,
+            "64 of 96 threads have arrived at barrier 1",
+        ),
+        (
+            "@%p2 bar.sync 3, 64;".to_owned(),
+            64,
+            "32 of 64 threads have arrived at barrier 3",
+        ),
+        (
+            "@%p1 bra end; bar.warp.sync 0xffffffff;\nwait: bra wait; end: ld.shared.u32 %r1, [flag]; bra.uni wait;".to_owned(),
+            32,
+            "",
+        ),
+        (
+            format!("{}@%p1 mbarrier.arrive.shared.b64 _, [bar];\n{}", init(2), waits(0)),
+            64,
+            "phase 0 of the mbarrier at 0xfe000000 lacks 1 of 2 arrivals",
+        ),
+        (
+            format!("{}@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 64;\n{}", init(1), waits(0)),
+            32,
+            "phase 0 of the mbarrier at 0xfe000000 lacks 64 bytes",
+        ),
+        (
+            // The phase before the first one has ended; this one waits for the second.
+            format!("{}@%p1 mbarrier.arrive.shared.b64 _, [bar];\n{}", init(1), waits(1)),
+            32,
+            "phase 1 of the mbarrier at 0xfe000000 lacks 1 of 1 arrivals",
+        ),
+        (
+            "wait: ld.volatile.shared.u32 %r1, [flag];\nsetp.eq.u32 %p3, %r1, 0;\n@%p3 bra wait;".to_owned(),
+            64,
+            "nothing changes the bytes at 0xfe000008",
+        ),
+        (
+            // A lock that nobody gives back.
+            "wait: atom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.ne.u32 %p3, %r1, 0;\n@%p3 bra wait;".to_owned(),
+            32,
+            "nothing changes the bytes at 0x80000000; last written in line",
+        ),
+        (
+            // Each warp has one lock and wants the other one's.
+            "selp.u32 %r2, 1024, 1028, %p2; cvt.u64.u32 %rd2, %r2; add.u64 %rd2, %rd1, %rd2; xor.b32 %r3, %r2, 4; cvt.u64.u32 %rd3, %r3;
+            add.u64 %rd3, %rd1, %rd3; and.b32 %r4, %r0, 31; setp.ne.u32 %p4, %r4, 0; @%p4 bra end;
+            one: atom.global.cas.b32 %r1, [%rd2], 0, 1;\nsetp.ne.u32 %p3, %r1, 0;\n@%p3 bra one; bar.sync 1, 64;
+            two: atom.global.cas.b32 %r1, [%rd3], 0, 1;\nsetp.ne.u32 %p3, %r1, 0;\n@%p3 bra two; end:"
+                .to_owned(),
+            64,
+            "",
+        ),
+        ("mov.u32 %r1, 5; loop: xor.b32 %r1, %r1, 3; bra loop;".to_owned(), 96, "in a loop that changes nothing"),
+    ] {
+        let result = ended(&format!("{BAR}{body}"), 1, threads, None).result;
+        assert!(!result.faults.is_empty(), "{body}");
+        for fault in &result.faults {
+            assert_eq!(fault.kind.name(), "hang", "{fault}\n{body}");
+            assert!(fault.to_string().contains(expected), "{fault}\n{expected}\n{body}");
+        }
+    }
+}
+
+#[test]
+fn threads_of_one_wait_are_one_fault() {
+    let result = ended("bar.sync 1, 128;", 1, 96, None).result;
+    let texts: Vec<String> = result.faults.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        texts,
+        ["hang: 96 threads wait forever: 96 of 128 threads have arrived at barrier 1"]
+    );
+}
+
+/// Lanes at a join wait for those that poll, and these for a store behind it.
+#[test]
+fn lanes_at_a_join_are_no_hang() {
+    let body = format!(
+        "{BAR}@%p1 st.shared.u32 [flag], 0; bar.warp.sync 0xffffffff;
+        @%p1 bra join; wait: ld.volatile.shared.u32 %r1, [flag]; setp.eq.u32 %p3, %r1, 0; @%p3 bra wait;
+        join: @%p1 st.volatile.shared.u32 [flag], 1;"
+    );
+    assert!(ended(&body, 1, 32, None).result.faults.is_empty());
+}
+
+/// A count or a clock changes each time, and a wait that ends is none.
+#[test]
+fn loops_that_count_end_by_themselves_or_by_the_limit() {
+    let counts =
+        "mov.u32 %r1, 0; loop: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 100000; @%p1 bra loop;";
+    assert!(ended(counts, 1, 32, None).result.faults.is_empty());
+    let clock = "mov.u32 %r2, %clock; loop: mov.u32 %r1, %clock; sub.u32 %r1, %r1, %r2; setp.lt.u32 %p1, %r1, 10000; @%p1 bra loop;";
+    assert!(ended(clock, 1, 32, None).result.faults.is_empty());
+}
+
+/// Block 0 waits for block 1 to set a flag.
+const LATER: &str = "mov.u32 %r1, %ctaid.x; setp.ne.u32 %p1, %r1, 0; @%p1 bra set;
+    wait: ld.acquire.gpu.global.u32 %r2, [%rd1];\nsetp.eq.u32 %p2, %r2, 0; @%p2 bra wait; bra.uni end;
+    set: st.release.gpu.global.u32 [%rd1], 1; end:";
+
+#[test]
+fn a_wait_for_a_block_that_never_begins_says_so() {
+    assert!(ended(LATER, 2, 1, None).result.faults.is_empty());
+    assert!(ended(LATER, 2, 1, Some(2)).result.faults.is_empty());
+    let result = ended(LATER, 2, 1, Some(1)).result;
+    let expected = "hang: 1 thread waits forever: nothing changes the bytes at 0x80000000; block (1, 0, 0) never begins, \
+        because other blocks wait";
+    assert_eq!(result.faults[0].to_string(), expected);
+    // Both blocks wait for what neither does.
+    let both = LATER.replace("@%p1 bra set;", "");
+    let result = ended(&both, 2, 1, None).result;
+    assert_eq!(result.faults.len(), 2);
+}
+
+/// What is not executed may be what the threads wait for.
+#[test]
+fn nothing_is_said_of_waits_for_what_is_not_executed() {
+    let body = "wait: ld.volatile.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0; @%p1 bra wait;";
+    let source = format!("sust.b.1d.b32.trap [surface, {{%r0}}], {{%r0}};\n{body}");
+    let launched = ended(&source, 1, 32, None).result;
+    for fault in &launched.faults {
+        assert_eq!(fault.kind.name(), "unknown_value", "{fault}");
+    }
+    assert!(!launched.skipped.is_empty());
+}
