@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use serde_json::Value;
-use warpload_ptx::launch::{KernelFaultKind, KernelLaunch};
+use warpload_ptx::launch::KernelLaunch;
 
 use super::unpacked;
 use crate::machine::launch;

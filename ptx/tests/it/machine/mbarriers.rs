@@ -3,7 +3,7 @@
 
 use super::{Launched, launch, module};
 use warpload_ptx::launch::{
-    AllocationUse, DeviceMemory, Kernel, KernelError, KernelFaultKind, KernelLaunch, MbarrierFault,
+    AllocationUse, DeviceMemory, Kernel, KernelFaultKind, KernelLaunch, MbarrierFault,
 };
 use warpload_ptx::read;
 

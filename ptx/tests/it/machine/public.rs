@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::kernels::files;
 use warpload_ptx::launch::{
-    AllocationUse, CheckedRaces, DeviceMemory, Kernel, KernelLaunch, KernelResult,
+    AllocationUse, Checks, DeviceMemory, Kernel, KernelLaunch, KernelResult,
 };
 use warpload_ptx::module::FunctionKind;
 use warpload_ptx::{Module, read};
@@ -36,7 +36,7 @@ fn launched(module: &Module<'_>, name: &str, is_triton: bool) -> Option<KernelRe
     let block = kernel.function().bounds.required_block.map_or([threads, 1, 1], |of| of.0);
     let mut launch = KernelLaunch::new([2, 1, 1], block).shared_bytes(shared);
     launch.options.steps = 1 << 16;
-    launch.options.checks.races = is_triton.then_some(CheckedRaces::All);
+    launch.options.checks = if is_triton { Checks::ALL } else { Checks::default() };
     let mut memory = DeviceMemory::new();
     let parameters = kernel.function().parameters.clone();
     for (number, (place, bytes)) in parameters.zip(kernel.parameter_bytes()).enumerate() {
