@@ -377,7 +377,12 @@ impl Access<'_, '_> {
             if !is_done {
                 continue;
             }
-            looked.unwritten |= u32::from(flags & UNWRITTEN != 0) << lane;
+            if flags & UNWRITTEN != 0 {
+                let each = region.each_flags(offset..end).iter().enumerate();
+                let mut used = each.filter(|(byte, _)| self.access.used >> byte & 1 != 0);
+                let is_unwritten = used.any(|(_, flags)| flags & UNWRITTEN != 0);
+                looked.unwritten |= u32::from(is_unwritten) << lane;
+            }
             if is_observed {
                 let values = region.values.get(offset..end).unwrap_or_default();
                 looked.seen[lane][..values.len()].copy_from_slice(values);
@@ -875,7 +880,9 @@ impl Access<'_, '_> {
                 Origin::AbsentLane(site) if engine.options.checks.sync => {
                     (FaultKind::UndefinedShuffle, site)
                 }
-                cause @ Origin::NeverWritten { .. } if engine.options.checks.uninitialized => {
+                cause @ (Origin::NeverWritten { .. } | Origin::InitialValue)
+                    if engine.options.checks.uninitialized =>
+                {
                     (FaultKind::UnknownValue { what: "a stored value", cause }, self.op.site)
                 }
                 _ => continue,

@@ -219,6 +219,8 @@ pub struct MemoryOp {
     /// The scope of a strong access: an atomic operation, a volatile access, or one with an order. Two of these are no race
     /// if their scopes have both threads, and a loop with one may wait for another thread.
     pub strong: Option<Scope>,
+    /// The bytes of a load that the program uses, bit 0 for the first one: nothing has to have written the others.
+    pub used: u32,
 }
 
 impl MemoryOp {
@@ -232,7 +234,17 @@ impl MemoryOp {
         elements: &[Option<Element>],
     ) -> Self {
         let (offset, size, strong) = (0, scalar.bytes(), None);
-        Self { kind, space, base, offset, size, elements: elements.into(), scalar, strong }
+        Self {
+            kind,
+            space,
+            base,
+            offset,
+            size,
+            elements: elements.into(),
+            scalar,
+            strong,
+            used: u32::MAX,
+        }
     }
 
     /// The size of a lane's access in bytes.

@@ -8,11 +8,17 @@ use crate::scalar::ScalarType as T;
 use crate::warp::lanes;
 use warpload::lane::LANES;
 
-/// Exchanges values between the lanes of `exec`, the members of the instruction that have not exited.
-pub(crate) fn execute(registers: &mut Registers, op: &Op, kind: ExchangeKind, exec: u32) {
+/// Exchanges values between the lanes of `exec`, which have not exited. A lane that is no member provides no value.
+pub(crate) fn execute(
+    registers: &mut Registers,
+    op: &Op,
+    kind: ExchangeKind,
+    exec: u32,
+    members: u32,
+) {
     match kind {
         ExchangeKind::Sync => {}
-        ExchangeKind::Shuffle(mode) => shuffle(registers, op, mode, exec),
+        ExchangeKind::Shuffle(mode) => shuffle(registers, op, mode, exec, members),
         ExchangeKind::Vote(vote) => {
             let lanes = registers.predicate(op.a) & exec;
             let unknown = registers.unknown(op.a) & exec;
@@ -145,7 +151,7 @@ fn derive_from_all(registers: &mut Registers, slot: Slot, source: Slot, exec: u3
 }
 
 /// `shfl.sync`. [PTX ISA, `shfl.sync`]
-fn shuffle(registers: &mut Registers, op: &Op, mode: Shuffle, exec: u32) {
+fn shuffle(registers: &mut Registers, op: &Op, mode: Shuffle, exec: u32, members: u32) {
     let (choices, limits) = (registers.get::<u32>(op.b), registers.get::<u32>(op.c));
     macro_rules! sources {
         ($mode:expr) => {
@@ -169,7 +175,8 @@ fn shuffle(registers: &mut Registers, op: &Op, mode: Shuffle, exec: u32) {
     };
     let lost = if unknown == 0 { 0 } else { from(unknown) };
     // Only lanes that take part provide a value.
-    let absent = if exec == u32::MAX { 0 } else { from(!exec) };
+    let present = exec & members;
+    let absent = if present == u32::MAX { 0 } else { from(!present) };
     registers.put(op.d, &out, exec);
     registers.derive(op.d, &[op.b, op.c], exec);
     if lost != 0 {

@@ -5,7 +5,8 @@ use crate::memory::{DeviceMemory, TooMuchMemory};
 use crate::scalar::ScalarType as T;
 use warpload::text::parse_number;
 
-/// The contents of a buffer by a rule: `zeros:4096`, `ones:f32:1024`, `iota:u32:1024`, `random:f32:1024:7`.
+/// The contents of a buffer by a rule: `zeros:4096`, `uninit:4096`, `ones:f32:1024`, `iota:u32:1024`,
+/// `random:f32:1024:7`.
 ///
 /// The rule is followed by a type and a number of elements. Without a type, the number is one of bytes; ones and
 /// ascending numbers need a type. The last number is the seed of random ones.
@@ -20,6 +21,8 @@ pub struct Fill {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
     Zeros,
+    /// Unknown bytes.
+    Uninit,
     Ones,
     /// 0, 1, 2 and so on.
     Iota,
@@ -27,8 +30,13 @@ enum Rule {
     Random,
 }
 
-const RULES: [(&str, Rule); 4] =
-    [("zeros", Rule::Zeros), ("ones", Rule::Ones), ("iota", Rule::Iota), ("random", Rule::Random)];
+const RULES: [(&str, Rule); 5] = [
+    ("zeros", Rule::Zeros),
+    ("uninit", Rule::Uninit),
+    ("ones", Rule::Ones),
+    ("iota", Rule::Iota),
+    ("random", Rule::Random),
+];
 
 /// The types of elements.
 const TYPES: [T; 16] = [
@@ -115,6 +123,12 @@ impl Fill {
         Ok(Self { rule, scalar, count: number, seed })
     }
 
+    /// Whether the bytes have values. Otherwise [`DeviceMemory::make_unknown`] takes those of [`Self::bytes`] away.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.rule != Rule::Uninit
+    }
+
     /// Creates the bytes, little-endian, if `memory` has room for them. Random numbers are those of SplitMix64 from the
     /// seed, or from `seed` if the text has none.
     ///
@@ -123,7 +137,7 @@ impl Fill {
     pub fn bytes(&self, memory: &DeviceMemory, seed: u64) -> Result<Vec<u8>, TooMuchMemory> {
         let size = self.scalar.bytes() as usize;
         let mut bytes = memory.zeros(self.count.saturating_mul(size as u64))?;
-        if self.rule == Rule::Zeros {
+        if matches!(self.rule, Rule::Zeros | Rule::Uninit) {
             return Ok(bytes);
         }
         let seed = self.seed.unwrap_or(seed);
@@ -136,7 +150,7 @@ impl Fill {
     /// The bits of an element.
     fn element(&self, place: u64, seed: u64) -> u64 {
         let number = match self.rule {
-            Rule::Zeros => 0,
+            Rule::Zeros | Rule::Uninit => 0,
             Rule::Ones => 1,
             Rule::Iota => place,
             Rule::Random => split_mix(seed, place),

@@ -941,7 +941,7 @@ impl Warp {
         engine: &mut Engine<'_>,
     ) -> Result<Next, Stop> {
         let Some(slot) = exchange.members else {
-            self.exchange_now(path.frame, op, exchange.kind, exec, 0, engine);
+            self.exchange_now(path.frame, op, exchange.kind, exec, exec, engine);
             path.pc += 1;
             return Ok(Next::Goes);
         };
@@ -989,7 +989,7 @@ impl Warp {
             engine.block.order.meet(self.number, exec & members, &mut races.moments);
         }
         let registers = &mut self.frames[frame].registers;
-        exchange::execute(registers, op, kind, exec);
+        exchange::execute(registers, op, kind, exec, members);
     }
 
     /// Executes an exchange once all of its members have arrived, at one instruction or at several of its kind.
@@ -1034,7 +1034,7 @@ impl Warp {
                     let (from, source) = (&self.frames[other.frame].registers, op_at(other).a);
                     exchange::lend(&mut registers, op.a, from, source, same, other.mask);
                 }
-                exchange::execute(&mut registers, op, same, arrived);
+                exchange::execute(&mut registers, op, same, arrived, members);
                 results.push(registers);
             }
             for (place, results) in places.iter().zip(&results) {

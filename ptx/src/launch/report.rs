@@ -75,6 +75,7 @@ impl KernelResult {
         match (self.fault_count, kinds.len()) {
             (0, _) => {
                 let of = match (self.has_ended, self.skipped.is_empty()) {
+                    (true, true) if !self.unknown.is_empty() => ", but unknown results",
                     (true, true) => "",
                     (true, false) => " in what was executed",
                     (false, _) => " so far",

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use serde::Serialize;
-use warpload::memory::{AddressMap, Memory};
+use warpload::memory::{AddressMap, Memory, Space};
 use warpload_ptx::launch::{
     AllocationUse, CheckedRaces, Checks, DeviceMemory, Fill, Kernel, KernelError, KernelLaunch,
     KernelResult, LaunchCounts, LaunchTrace, SkippedInstruction, UnknownBytes, UnknownCause,
@@ -48,7 +48,7 @@ const MAX_ROWS: usize = 200;
 #[command(after_help = [VALUES, "\
 Buffers by a rule have a type, a number of elements, and random ones a seed, by default the
 parameter's number: random:f32:1024:7, iota:u32:1024 (0, 1, 2…), ones:f16:1024. Without a type,
-zeros:4096 and random:4096 are bytes. Random floats are from -1 up to 1.
+zeros:4096 and random:4096 are bytes, uninit:4096 as many unknown ones. Random floats are from -1 up to 1.
 
 Examples:
   warpload ptx run kernel.ptx --grid 4 --block 256 --arg 1000 --arg 2.0 \\
@@ -109,7 +109,7 @@ struct KernelArguments {
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = number::<u64>(0..=u64::MAX))]
     shared_bytes: u64,
 
-    /// The kernel's next parameter: @FILE, zeros:BYTES, or random:, iota: or ones:TYPE:COUNT for a buffer in global
+    /// The kernel's next parameter: @FILE, zeros:BYTES, uninit:BYTES, or random:, iota: or ones:TYPE:COUNT for a buffer in global
     /// memory, hex:BYTES, or a constant expression of its type
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     arg: Vec<String>,
@@ -142,6 +142,11 @@ struct KernelArguments {
     /// End a launch after that many warp instructions [default: 1073741824]
     #[arg(long, value_name = "N", value_parser = number::<u64>(1..=u64::MAX))]
     steps: Option<u64>,
+
+    /// The most blocks that have begun and not ended, because they wait for others, as on a GPU that holds so many
+    /// [default: 4096]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    resident: Option<usize>,
 
     /// Threads to run blocks on, which no result depends on [default: one for each core]
     #[arg(long, value_name = "N", value_parser = positive)]
@@ -215,9 +220,9 @@ fn dump(text: &str) -> Result<(Dumped, PathBuf), String> {
     Ok((dumped, file.into()))
 }
 
-/// A parameter: a buffer, which is passed by address, or the bytes of a value.
+/// A parameter: a buffer, which is passed by address, and whether its bytes are known; or the bytes of a value.
 enum Value {
-    Buffer(Vec<u8>),
+    Buffer(Vec<u8>, bool),
     Bytes(Vec<u8>),
 }
 
@@ -268,6 +273,7 @@ impl KernelArguments {
         launch.options.shared_bytes = self.shared_bytes;
         launch.options.steps = self.steps.unwrap_or(launch.options.steps);
         launch.options.only_block = self.blocks;
+        launch.options.resident = self.resident;
         launch.options.threads = self.threads.unwrap_or(0);
         let mut checks = self.check.unwrap_or_default();
         checks.uninitialized |= self.check_uninitialized;
@@ -288,8 +294,12 @@ impl KernelArguments {
                 .with_context(|| format!("--arg {text} (parameter {number})"))?;
             let bytes = match value {
                 Value::Bytes(bytes) => bytes,
-                Value::Buffer(bytes) => {
+                Value::Buffer(bytes, is_known) => {
+                    let size = bytes.len() as u64;
                     let address = memory.allocate(bytes, AllocationUse::Argument(number))?;
+                    if !is_known {
+                        memory.make_unknown(Space::Global, address..address + size);
+                    }
                     if let Some(buffer) = buffers.get_mut(number) {
                         *buffer = Some(address);
                     }
@@ -553,11 +563,12 @@ fn value(
     text: &str,
 ) -> anyhow::Result<Value> {
     if let Some(path) = text.strip_prefix('@') {
-        return Ok(Value::Buffer(read_bytes(path)?));
+        return Ok(Value::Buffer(read_bytes(path)?, true));
     }
     if let Some(fill) = Fill::parse(text) {
         // Two buffers of random numbers differ, because a mix-up of them could be hidden otherwise.
-        return Ok(Value::Buffer(fill?.bytes(memory, number as u64)?));
+        let fill = fill?;
+        return Ok(Value::Buffer(fill.bytes(memory, number as u64)?, fill.is_known()));
     }
     if let Some(digits) = text.strip_prefix("hex:") {
         let digits: Vec<u8> = digits.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();

@@ -104,7 +104,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
         if bytes > MAX_ACCESS || !bytes.is_power_of_two() {
             return Err(NotExecuted);
         }
-        Ok(MemoryOp { kind, space, base, offset, size, elements, scalar, strong })
+        Ok(MemoryOp { kind, space, base, offset, size, elements, scalar, strong, used: u32::MAX })
     }
 
     pub(super) fn load(&mut self, of: &PtxInstruction<'m>, types: &[T]) -> Compiled<()> {
@@ -114,7 +114,8 @@ impl<'m> FunctionCompiler<'_, 'm> {
         if elements.len() != usize::from(of.elements()) {
             return Err(NotExecuted);
         }
-        let op = self.access(of, MemoryKind::Load, scalar, elements)?;
+        let mut op = self.access(of, MemoryKind::Load, scalar, elements)?;
+        op.used = used_bytes(&self.module.source()[..of.span.start as usize]);
         if self.is_alone {
             return self.control(Action::Memory(Box::new(op)));
         }
@@ -332,7 +333,17 @@ impl<'m> FunctionCompiler<'_, 'm> {
         let bytes = bytes as u32;
         let kind = MemoryKind::Copy { source, source_offset, bytes, part };
         let (scalar, elements) = (T::B8, vec![None; bytes as usize].into());
-        let op = MemoryOp { kind, space, base, offset, size: 1, elements, scalar, strong: None };
+        let op = MemoryOp {
+            kind,
+            space,
+            base,
+            offset,
+            size: 1,
+            elements,
+            scalar,
+            strong: None,
+            used: u32::MAX,
+        };
         self.control(Action::Memory(Box::new(op)))
     }
 
@@ -499,6 +510,18 @@ pub(super) fn atomic_operation(of: &PtxInstruction<'_>, request: &Request<'_>) -
             warpload_machine::tensor::ReductionOperation::Max => Atomic::Max,
         })
     })
+}
+
+/// The bytes that a load uses of those that it reads, by the `.pragma "used_bytes_mask N";` before it. Compilers write it
+/// where they copy the padding of a structure.
+fn used_bytes(before: &str) -> u32 {
+    let pragma = before.trim_end().strip_suffix("\";").and_then(|before| before.rsplit_once('"'));
+    let Some((before, text)) = pragma else { return u32::MAX };
+    let mask = text.strip_prefix("used_bytes_mask").map(|number| number.trim().parse());
+    match mask {
+        Some(Ok(mask)) if before.trim_end().ends_with(".pragma") => mask,
+        _ => u32::MAX,
+    }
 }
 
 /// The threads that see a strong access or a fence as one: by default, all. [PTX ISA, "Scope"]
