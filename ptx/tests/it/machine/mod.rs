@@ -17,6 +17,7 @@ mod matrices;
 mod mbarriers;
 mod operands;
 mod ordinary;
+mod pairs;
 mod positions;
 mod public;
 mod reports;
