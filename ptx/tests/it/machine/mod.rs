@@ -18,6 +18,7 @@ mod matrices;
 mod mbarriers;
 mod operands;
 mod ordinary;
+mod pairs;
 mod positions;
 mod public;
 mod reports;
