@@ -919,14 +919,16 @@ impl Access<'_, '_> {
             return;
         }
         // Operations on mbarriers order by their phases alone, and the first and the last one are weak.
-        let (strong, is_ordered) = match self.access.kind {
-            MemoryKind::Mbarrier(Mbarrier::Init | Mbarrier::Invalidate) => (None, false),
-            MemoryKind::Mbarrier(_) => (Some(Scope::Block), false),
-            _ => (self.access.strong, true),
+        let (strong, order) = match self.access.kind {
+            MemoryKind::Mbarrier(Mbarrier::Init | Mbarrier::Invalidate) => (None, None),
+            MemoryKind::Mbarrier(_) => (Some(Scope::Block), None),
+            _ => (self.access.strong.map(|strong| strong.scope), self.access.strong),
         };
+        // Both halves of a packed number are accesses. [PTX ISA, "Packed Data Types"]
+        let size = self.access.size / self.access.scalar.parts().1.max(1);
         let access = races::Access {
             bytes,
-            size: self.access.size,
+            size,
             is_write,
             strong,
             warp: self.warp.number,
@@ -934,12 +936,15 @@ impl Access<'_, '_> {
             is_copy: matches!(self.access.kind, MemoryKind::Copy { .. }),
         };
         engine.check_lanes(&access, done, (space, addresses), are_equal);
-        if let Some(scope) = strong.filter(|_| is_ordered) {
+        if let Some(strong) = order {
             let is_atomic = matches!(self.access.kind, MemoryKind::Atomic(_));
             for lane in lanes(done) {
-                let by = (self.warp.number, lane);
-                let place = (space, addresses[lane]);
-                engine.order_strong(by, place, scope, [is_atomic || !is_write, is_write]);
+                for element in 0..self.access.elements.len() as u64 {
+                    let address =
+                        addresses[lane].wrapping_add(element * u64::from(self.access.size));
+                    let (by, place) = ((self.warp.number, lane), (space, address));
+                    engine.order_strong(by, place, strong, [is_atomic || !is_write, is_write]);
+                }
             }
         }
     }
@@ -957,6 +962,8 @@ impl Access<'_, '_> {
         let Some(races) = &mut engine.races else { return };
         let (warp, order) = (self.warp.number, &mut engine.block.order);
         match operation {
+            // `.relaxed`
+            Mbarrier::Arrive(_) | Mbarrier::Wait { .. } if self.access.strong.is_none() => {}
             Mbarrier::Arrive(how) => {
                 order.arrive_at(at, warp, lane, how.is_of_copies, &mut races.moments);
             }

@@ -6,7 +6,7 @@ use crate::externals::External;
 use crate::lanes::{LaneFunction, LaneOperation};
 use crate::matrix::MatrixOp;
 pub use crate::memory::MAX_LOCAL;
-pub use crate::order::{CopyGroups, Scope};
+pub use crate::order::{CopyGroups, Fence, Scope, Strong};
 pub use crate::registers::{FIRST_ROW, NONE, Slot};
 use crate::scalar::ScalarType;
 pub use crate::tensor_load::TensorOp;
@@ -111,7 +111,7 @@ pub enum Action {
         bytes: u64,
     },
     /// A fence, or the order of an access before or after it. Only the race detector needs it.
-    Fence(Scope),
+    Fence(Fence),
     /// Commits or awaits copies of `cp.async`. Copies are executed at once, so only the race detector needs to know.
     Copies(CopyGroups),
     /// An instruction that is not executed. All that it would write becomes unknown.
@@ -216,9 +216,10 @@ pub struct MemoryOp {
     pub elements: Box<[Option<Element>]>,
     /// The type of an element.
     pub scalar: ScalarType,
-    /// The scope of a strong access: an atomic operation, a volatile access, or one with an order. Two of these are no race
-    /// if their scopes have both threads, and a loop with one may wait for another thread.
-    pub strong: Option<Scope>,
+    /// The order of a strong access: an atomic operation, a volatile access, or one with an order. Two of these are no race
+    /// if their scopes have both threads, and a loop with one may wait for another thread. An operation on an mbarrier
+    /// without it orders nothing.
+    pub strong: Option<Strong>,
     /// The bytes of a load that the program uses, bit 0 for the first one: nothing has to have written the others.
     pub used: u32,
 }

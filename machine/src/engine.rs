@@ -15,7 +15,7 @@ use crate::launch::LaunchOptions;
 use crate::log::FaultLog;
 use crate::memory::{AllocationSide, AllocationUse, DeviceMemory, MAX_LOCAL, NearestAllocation};
 use crate::observer::{LaunchCounts, LaunchWatch, LoadAlone, MemoryAccess, MemoryObserver};
-use crate::order::Scope;
+use crate::order::Strong;
 use crate::races::{Access, FragmentKind, Place, Race, Races};
 use crate::registers::{Origins, Registers};
 use crate::warp::MAX_STACK;
@@ -505,23 +505,24 @@ impl<'e> Engine<'e> {
         &mut self,
         (warp, lane): (u32, usize),
         (space, address): (AddressSpace, u64),
-        scope: Scope,
+        strong: Strong,
         [reads, writes]: [bool; 2],
     ) {
         let (Some(races), order) = (&mut self.races, &mut self.block.order) else { return };
         let Some(place) = Place::of(space, address, self.memory.map()) else { return };
-        let mut own = take(&mut order.releases);
+        let (mut own, mut all) = (take(&mut order.releases), take(&mut races.releases));
         let (address, releases) = match place {
             Place::Shared(offset) => (offset, &mut own),
-            Place::Global(address) => (address, &mut races.releases),
+            Place::Global(address) => (address, &mut all),
         };
         if reads {
-            order.read(warp, lane, (address, scope), releases);
+            order.read(warp, lane, (address, strong), releases);
         }
         if writes {
-            order.write(warp, lane, (address, scope, reads), releases);
+            let access = (address, strong, reads);
+            order.write(warp, lane, access, (releases, &mut races.moments));
         }
-        order.releases = own;
+        (order.releases, races.releases) = (own, all);
     }
 }
 

@@ -11,9 +11,12 @@
 //! - `bar.warp.sync` orders the lanes of its mask. No other exchange does: of the `.sync` instructions of a warp, only
 //!   this one "guarantees memory ordering among threads participating in barrier". [PTX ISA, `bar.warp.sync`]
 //! - An arrival at an mbarrier comes before the end of each wait for its phase, or for a later one.
-//! - A fence and a later strong write release, a strong read and a later fence acquire, if the read sees the write, or
-//!   one of a chain of atomic operations that begins with it. Both fences and both accesses need a scope that has both
-//!   threads. Release and acquire operations are compiled to such pairs.
+//! - A release is a write with that order, or a strong write after a fence; an acquire is a read with that order, or a
+//!   strong read before a fence. They order if the read sees the write, or one of a chain of atomic operations that begins
+//!   with it. Fences and accesses need scopes that have both threads.
+//! - `fence.sc` before a strong write, even one of another thread that a barrier orders after it, comes before `fence.sc`
+//!   after a strong read that sees this write. The order of two such fences in one execution alone says nothing about the
+//!   next one, so it does not count.
 //! - Copies of `cp.async` are accesses of their own, which their thread knows after it has waited for their group, and
 //!   threads that wait for an mbarrier after `cp.async.mbarrier.arrive`.
 
@@ -30,6 +33,30 @@ pub enum Scope {
     Block,
     /// All threads: `.gpu` and `.sys`.
     Device,
+}
+
+/// How a strong access orders others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Strong {
+    /// The threads that see it as one.
+    pub scope: Scope,
+    /// Whether what its thread did before comes before it: `.release`, `.acq_rel`.
+    pub releases: bool,
+    /// Whether it comes before what its thread does next: `.acquire`, `.acq_rel`.
+    pub acquires: bool,
+}
+
+/// A fence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fence {
+    /// The threads that it orders.
+    pub scope: Scope,
+    /// Whether later strong writes release what is before it.
+    pub releases: bool,
+    /// Whether it acquires what strong reads before it have seen.
+    pub acquires: bool,
+    /// Whether it is `fence.sc`.
+    pub is_sc: bool,
 }
 
 /// An operation on the groups of a thread's `cp.async` copies.
@@ -82,23 +109,38 @@ enum Of {
 /// A block, and the number of a warp or thread in it.
 type Key = (u32, Of, u16);
 
-/// The moments up to which accesses are known, in the order of their keys. Those with an earlier moment are.
+/// The moments up to which accesses are known: those with an earlier moment are.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Known {
+    at: u32,
+    /// The accesses that are before a `fence.sc` of their thread.
+    sc: u32,
+}
+
+impl Known {
+    fn max(self, other: Self) -> Self {
+        Self { at: self.at.max(other.at), sc: self.sc.max(other.sc) }
+    }
+}
+
+/// What is known, in the order of the keys.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Clock(Vec<(Key, u32)>);
+pub(crate) struct Clock(Vec<(Key, Known)>);
 
 impl Clock {
     fn get(&self, key: Key) -> u32 {
         let found = self.0.binary_search_by_key(&key, |entry| entry.0);
-        found.ok().and_then(|at| self.0.get(at)).map_or(0, |entry| entry.1)
+        found.ok().and_then(|at| self.0.get(at)).map_or(0, |entry| entry.1.at)
     }
 
-    fn raise(&mut self, key: Key, moment: u32) {
-        if moment == 0 {
+    fn raise(&mut self, key: Key, at: u32, sc: u32) {
+        let known = Known { at, sc };
+        if known == Known::default() {
             return;
         }
         match self.0.binary_search_by_key(&key, |entry| entry.0) {
-            Ok(at) => self.0[at].1 = self.0[at].1.max(moment),
-            Err(at) => self.0.insert(at, (key, moment)),
+            Ok(at) => self.0[at].1 = self.0[at].1.max(known),
+            Err(at) => self.0.insert(at, (key, known)),
         }
     }
 
@@ -109,13 +151,27 @@ impl Clock {
         }
         let mut joined = Vec::with_capacity(self.0.len() + other.0.len());
         let mut others = other.0.iter().copied().peekable();
-        for (key, moment) in self.0.drain(..) {
+        for (key, known) in self.0.drain(..) {
             joined.extend(std::iter::from_fn(|| others.next_if(|entry| entry.0 < key)));
             let same = others.next_if(|entry| entry.0 == key);
-            joined.push((key, same.map_or(moment, |entry| entry.1.max(moment))));
+            joined.push((key, same.map_or(known, |entry| entry.1.max(known))));
         }
         joined.extend(others);
         self.0 = joined;
+    }
+
+    /// What is known of accesses before a `fence.sc`.
+    fn before_fences(&self) -> Self {
+        let entries = self.0.iter().filter(|entry| entry.1.sc != 0);
+        Self(entries.map(|(key, Known { sc, .. })| (*key, Known { at: *sc, sc: *sc })).collect())
+    }
+}
+
+/// Joins a clock to what may be shared with others.
+fn join_shared(extra: &mut Extra, clock: &Rc<Clock>) {
+    match extra {
+        Some(known) => Rc::make_mut(known).join(clock),
+        none => *none = Some(clock.clone()),
     }
 }
 
@@ -130,6 +186,7 @@ struct View {
     extra: Extra,
     copied: u32,
     moment: u32,
+    sc: [u32; 2],
 }
 
 /// The state of a thread.
@@ -140,6 +197,9 @@ struct Thread {
     fenced: [Option<View>; 2],
     /// What its strong reads have seen, for the next fence: from its block, and from others.
     observed: [Extra; 2],
+    /// Its last `fence.sc`, and what its strong reads have seen that was before others.
+    sc: u32,
+    observed_sc: Extra,
     /// The moments at which it closed groups of copies that it has not waited for.
     groups: Vec<u32>,
     /// Its copies before this moment are complete, and it knows it.
@@ -153,6 +213,10 @@ struct Released {
     block: Option<(u32, Rc<Clock>)>,
     /// To all threads, from this block; from several if it is `None`.
     device: Option<(Option<u32>, Rc<Clock>)>,
+    /// What was before a `fence.sc` that came before the write.
+    sc: Rc<Clock>,
+    /// The block and the thread of the write. A release continues with later writes of its thread to the same place.
+    by: (u32, u16),
 }
 
 /// The releases at the locations of a memory, by their addresses.
@@ -172,8 +236,11 @@ pub(crate) struct BlockOrder {
     pub(crate) number: u32,
     /// The last barrier of the whole block, or its beginning: all threads know what the block did before.
     barrier: u32,
-    /// What all threads knew then about others.
+    /// The accesses that were before a `fence.sc` of each thread then.
+    barrier_sc: u32,
+    /// What all threads knew then about others, and what they had seen that was before a `fence.sc`.
     base: Rc<Clock>,
+    observed_sc: Extra,
     threads: Vec<Thread>,
     /// The lanes of each warp when the block began.
     warps: Vec<u32>,
@@ -193,7 +260,9 @@ impl BlockOrder {
     ) {
         self.number = number;
         self.barrier = now.tick();
+        self.barrier_sc = 0;
         self.base = Rc::default();
+        self.observed_sc = None;
         self.warps.clear();
         self.warps.extend(warps);
         self.threads.clear();
@@ -275,15 +344,15 @@ impl BlockOrder {
         let is_whole = mask & of_warp == of_warp;
         let least = copied().map(|known| known.1).min().filter(|_| is_whole).unwrap_or(0);
         if is_whole {
-            clock.raise((self.number, Of::Warp, warp as u16), moment);
-            clock.raise((self.number, Of::CopiesOfWarp, warp as u16), least);
-        } else {
-            for lane in lanes(mask) {
-                clock.raise((self.number, Of::Thread, (first + lane) as u16), moment);
-            }
+            clock.raise((self.number, Of::Warp, warp as u16), moment, 0);
+            clock.raise((self.number, Of::CopiesOfWarp, warp as u16), least, 0);
         }
-        for (lane, copied) in copied().filter(|known| known.1 > least) {
-            clock.raise((self.number, Of::CopiesOfThread, (first + lane) as u16), copied);
+        for (lane, copied) in copied() {
+            let key = |of: Of| (self.number, of, (first + lane) as u16);
+            clock.raise(key(Of::Thread), if is_whole { 0 } else { moment }, threads[lane].sc);
+            if copied > least {
+                clock.raise(key(Of::CopiesOfThread), copied, 0);
+            }
         }
         clock
     }
@@ -336,27 +405,37 @@ impl BlockOrder {
                 }
                 last = Some(extra);
             }
-            let number = self.number;
-            let is_said = |of: Of| {
-                matches!(of, Of::Warp | Of::Thread | Of::CopiesOfWarp | Of::CopiesOfThread)
-            };
-            let copies = |of: Of| matches!(of, Of::CopiesOfWarp | Of::CopiesOfThread);
-            clock.0.retain(|((block, of, _), _)| *block != number || !is_said(*of) || copies(*of));
-            // What the whole block has copied takes one entry.
-            let whole: Vec<usize> =
-                (0..self.warps.len()).filter(|warp| self.warps[*warp] != 0).collect();
-            let least = whole.iter().map(|warp| {
+            let here = self.number;
+            // What the whole block knows takes one entry.
+            let of_lanes = |warp: usize| {
                 let of_warp = &self.threads[warp * LANES..(warp + 1) * LANES];
-                let of_lanes = lanes(self.warps[*warp]).filter_map(|lane| of_warp.get(lane));
-                of_lanes.map(|thread| thread.copied).min().unwrap_or(0)
-            });
-            let least = least.min().unwrap_or(0);
-            clock.raise((number, Of::CopiesOfBlock, 0), least);
-            for (at, thread) in self.threads.iter().enumerate().filter(|of| of.1.copied > least) {
-                clock.raise((number, Of::CopiesOfThread, at as u16), thread.copied);
+                lanes(self.warps[warp]).filter_map(move |lane| of_warp.get(lane))
+            };
+            let all = || (0..self.warps.len()).flat_map(of_lanes);
+            let copied = all().map(|thread| thread.copied).min().unwrap_or(0);
+            self.barrier_sc = all().map(|thread| thread.sc).min().unwrap_or(0);
+            clock.raise((here, Of::CopiesOfBlock, 0), copied, 0);
+            for (at, thread) in self.threads.iter().enumerate() {
+                clock.raise((here, Of::Thread, at as u16), 0, thread.sc);
+                clock.raise((here, Of::CopiesOfThread, at as u16), thread.copied, 0);
             }
-            let least = clock.get((number, Of::CopiesOfBlock, 0));
-            clock.0.retain(|((block, of, _), at)| *block != number || !copies(*of) || *at > least);
+            let copied = clock.get((here, Of::CopiesOfBlock, 0));
+            clock.0.retain_mut(|((block, of, _), known)| {
+                if *block != here {
+                    return true;
+                }
+                match of {
+                    Of::Warp | Of::Thread => known.at = 0,
+                    Of::CopiesOfWarp | Of::CopiesOfThread if known.at <= copied => known.at = 0,
+                    Of::Block | Of::CopiesOfBlock | Of::CopiesOfWarp | Of::CopiesOfThread => {}
+                }
+                known.at != 0 || known.sc > self.barrier_sc
+            });
+            for thread in &self.threads {
+                if let Some(seen) = &thread.observed_sc {
+                    join_shared(&mut self.observed_sc, seen);
+                }
+            }
             self.base = Rc::new(clock);
             self.differs = false;
         }
@@ -364,68 +443,104 @@ impl BlockOrder {
     }
 
     /// Executes a fence in lanes of a warp.
-    pub(crate) fn fence(&mut self, warp: u32, mask: u32, scope: Scope, now: &mut Moments) {
+    pub(crate) fn fence(&mut self, warp: u32, mask: u32, fence: Fence, now: &mut Moments) {
         let moment = now.tick();
-        let (base, barrier) = (self.base.clone(), self.barrier);
+        let of_block = self.observed_sc.clone();
         for lane in lanes(mask) {
             let Some(thread) = self.of_warp(warp).get_mut(lane) else { continue };
-            let mut seen: Vec<Rc<Clock>> = thread.observed[0].take().into_iter().collect();
-            if scope == Scope::Device {
-                seen.extend(thread.observed[1].take());
+            let mut seen: Vec<Rc<Clock>> = Vec::new();
+            if fence.acquires {
+                seen.extend(thread.observed[0].take());
+                seen.extend(thread.observed[1].take_if(|_| fence.scope == Scope::Device));
+            }
+            if fence.is_sc && fence.scope == Scope::Device {
+                seen.extend(thread.observed_sc.take().into_iter().chain(of_block.clone()));
+                thread.sc = moment;
+                self.differs = true;
             }
             for clock in seen {
                 self.acquire(warp, 1 << lane, &clock);
             }
-            let Some(thread) = self.of_warp(warp).get_mut(lane) else { continue };
-            let (extra, copied) = (thread.extra.clone(), thread.copied);
-            let view = Some(View { base: base.clone(), barrier, extra, copied, moment });
-            if scope == Scope::Device {
-                thread.fenced[1].clone_from(&view);
+            if fence.releases {
+                let view = self.view(warp, lane, moment);
+                let Some(thread) = self.of_warp(warp).get_mut(lane) else { continue };
+                if fence.scope == Scope::Device {
+                    thread.fenced[1].clone_from(&view);
+                }
+                thread.fenced[0] = view;
             }
-            thread.fenced[0] = view;
         }
     }
 
-    /// Writes strongly at an address: what is before the lane's last fence is released. An atomic operation adds to what
-    /// was released there before.
+    /// What a thread knows at a moment.
+    fn view(&self, warp: u32, lane: usize, moment: u32) -> Option<View> {
+        let thread = self.threads.get(warp as usize * LANES + lane)?;
+        let (base, barrier) = (self.base.clone(), self.barrier);
+        let (extra, copied, sc) =
+            (thread.extra.clone(), thread.copied, [self.barrier_sc, thread.sc]);
+        Some(View { base, barrier, extra, copied, moment, sc })
+    }
+
+    /// All that a thread knew, as a clock.
+    fn whole(&self, view: &View, thread: usize) -> Clock {
+        let mut clock = Clock::clone(&view.base);
+        if let Some(extra) = &view.extra {
+            clock.join(extra);
+        }
+        let thread = thread as u16;
+        clock.raise((self.number, Of::Block, 0), view.barrier, view.sc[0]);
+        clock.raise((self.number, Of::Thread, thread), view.moment, view.sc[1]);
+        clock.raise((self.number, Of::CopiesOfThread, thread), view.copied, 0);
+        clock
+    }
+
+    /// Writes strongly at an address: releases what is before the lane's last fence, or before the write itself. An atomic
+    /// operation adds to what was released there before.
     pub(crate) fn write(
         &self,
         warp: u32,
         lane: usize,
-        (address, scope, is_atomic): (u64, Scope, bool),
-        releases: &mut Releases,
+        (address, strong, is_atomic): (u64, Strong, bool),
+        (releases, now): (&mut Releases, &mut Moments),
     ) {
         let number = warp as usize * LANES + lane;
         let Some(thread) = self.threads.get(number) else { return };
-        if !is_atomic {
+        let by = (self.number, number as u16);
+        let is_continued = releases.0.get(&address).is_some_and(|released| released.by == by);
+        if !is_atomic && !is_continued {
             releases.0.remove(&address);
         }
-        let [block, device] = [0, 1].map(|at| {
-            let view = thread.fenced[at].as_ref()?;
-            let mut clock = Clock::clone(&view.base);
-            if let Some(extra) = &view.extra {
-                clock.join(extra);
-            }
-            clock.raise((self.number, Of::Block, 0), view.barrier);
-            clock.raise((self.number, Of::Thread, number as u16), view.moment);
-            clock.raise((self.number, Of::CopiesOfThread, number as u16), view.copied);
+        let is_far = strong.scope == Scope::Device;
+        let own = if strong.releases { self.view(warp, lane, now.tick()) } else { None };
+        let [block, device] = [0, 1].map(|level| {
+            let own = own.as_ref().filter(|_| level == 0 || is_far);
+            let views = thread.fenced[level].iter().chain(own);
+            let mut clocks = views.map(|view| self.whole(view, number));
+            let mut clock = clocks.next()?;
+            clocks.for_each(|other| clock.join(&other));
             Some(Rc::new(clock))
         });
-        if block.is_none() && device.is_none() {
+        let sc = match self.view(warp, lane, 0).filter(|_| is_far) {
+            Some(view) => self.whole(&view, number).before_fences(),
+            None => Clock::default(),
+        };
+        if block.is_none() && device.is_none() && sc.0.is_empty() {
             return;
         }
-        let none = || Released { block: None, device: None };
+        let none = || Released { block: None, device: None, sc: Rc::default(), by };
         let released = releases.0.entry(address).or_insert_with(none);
+        released.by = by;
         let with = |mut clock: Rc<Clock>, before: &Rc<Clock>| {
             Rc::make_mut(&mut clock).join(before);
             clock
         };
+        Rc::make_mut(&mut released.sc).join(&sc);
         if let Some(clock) = block {
             let before = released.block.take().filter(|before| before.0 == self.number);
             let clock = before.map_or(clock.clone(), |before| with(clock, &before.1));
             released.block = Some((self.number, clock));
         }
-        if let Some(clock) = device.filter(|_| scope == Scope::Device) {
+        if let Some(clock) = device.filter(|_| is_far) {
             released.device = Some(match released.device.take() {
                 None => (Some(self.number), clock),
                 Some((from, before)) => {
@@ -435,12 +550,12 @@ impl BlockOrder {
         }
     }
 
-    /// Reads strongly at an address. The next fence acquires what was released there.
+    /// Reads strongly at an address. The access itself acquires what was released there, or the next fence.
     pub(crate) fn read(
         &mut self,
         warp: u32,
         lane: usize,
-        (address, scope): (u64, Scope),
+        (address, strong): (u64, Strong),
         releases: &Releases,
     ) {
         let Some(released) = releases.0.get(&address) else { return };
@@ -449,14 +564,22 @@ impl BlockOrder {
         let of_block = released.block.iter().filter(|of| of.0 == number).map(|of| (0, &of.1));
         let of_device = released.device.iter().filter_map(|(from, clock)| match from {
             Some(from) if *from == number => Some((0, clock)),
-            _ if scope == Scope::Device => Some((1, clock)),
+            _ if strong.scope == Scope::Device => Some((1, clock)),
             _ => None,
         });
+        if strong.scope == Scope::Device && !released.sc.0.is_empty() {
+            join_shared(&mut thread.observed_sc, &released.sc);
+            self.differs = true;
+        }
+        let mut seen: Extra = None;
         for (place, clock) in of_block.chain(of_device) {
-            match &mut thread.observed[place] {
-                Some(seen) => Rc::make_mut(seen).join(clock),
-                none => *none = Some(clock.clone()),
+            join_shared(&mut thread.observed[place], clock);
+            if strong.acquires {
+                join_shared(&mut seen, clock);
             }
+        }
+        if let Some(clock) = seen {
+            self.acquire(warp, 1 << lane, &clock);
         }
     }
 
@@ -469,11 +592,15 @@ impl BlockOrder {
         copies: bool,
         now: &mut Moments,
     ) {
-        let mut clock = self.release(warp, 1 << lane, now);
-        if copies {
+        // The arrival of copies is ordered after the copies alone. [PTX ISA, "cp.async.mbarrier.arrive"]
+        let clock = if copies {
             let number = (warp as usize * LANES + lane) as u16;
-            clock.raise((self.number, Of::CopiesOfThread, number), now.now());
-        }
+            let mut clock = Clock::default();
+            clock.raise((self.number, Of::CopiesOfThread, number), now.tick(), 0);
+            clock
+        } else {
+            self.release(warp, 1 << lane, now)
+        };
         self.mbarriers.entry(offset).or_default().pending.join(&clock);
     }
 

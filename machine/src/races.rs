@@ -497,6 +497,17 @@ impl Judge<'_> {
         is_write: bool,
         report: &mut impl FnMut(&Self, &Record, OtherAccess, usize, u32),
     ) {
+        // "X precedes Z in observation order, and Z precedes Y": a thread that has read strongly what another one wrote
+        // strongly may read it again. [PTX ISA, "Causality Order"]
+        let observed =
+            cell.reads.iter().filter(|read| read.strength() != 0 && read.lanes == self.this.lanes);
+        let observed = observed
+            .filter(|read| read.is_of_warp(&self.this))
+            .map(|read| (read.moment, *read))
+            .max_by_key(|read| read.0);
+        let has_seen = |other: &Record| {
+            observed.is_some_and(|(moment, read)| moment >= other.moment && read.are_strong(other))
+        };
         let Cell { writes, reads } = cell;
         let both =
             writes.iter_mut().map(|of| (of, true)).chain(reads.iter_mut().map(|of| (of, false)));
@@ -504,6 +515,7 @@ impl Judge<'_> {
             let conflicts = is_write || is_other_write;
             match self.relation(other, is_write && is_other_write) {
                 Relation::Allowed => continue,
+                Relation::Races(..) if !is_write && has_seen(other) => continue,
                 Relation::Races(lane, thread) if conflicts => {
                     let access = match (is_other_write, other.is_copy()) {
                         (_, true) => OtherAccess::Copy,
@@ -575,7 +587,7 @@ impl Judge<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::order::CopyGroups;
+    use crate::order::{CopyGroups, Fence, Strong};
 
     const BLOCKS: usize = 2;
     const WARPS: usize = 2;
@@ -622,6 +634,8 @@ mod tests {
         flag_block: Option<usize>,
         flag_all: Known,
         flag_from: Vec<usize>,
+        /// The thread that has released there last.
+        flag_by: Option<usize>,
         pending: [Known; BLOCKS],
         ended: [Known; BLOCKS],
         groups: [Vec<u32>; THREADS],
@@ -702,7 +716,8 @@ mod tests {
                     of(block, other, waiting).for_each(|at| join(&mut exact.known[at], &known));
                 }
                 5 | 6 => {
-                    order.fence(number, bit, scope, moments);
+                    let fence = Fence { scope, releases: true, acquires: true, is_sc: false };
+                    order.fence(number, bit, fence, moments);
                     let count = if scope == Scope::Device { 2 } else { 1 };
                     for level in 0..count {
                         let seen = std::mem::take(&mut exact.observed[thread][level]);
@@ -714,19 +729,18 @@ mod tests {
                     }
                 }
                 7 | 8 => {
-                    // A strong access to the flag, which may be atomic.
-                    let is_atomic = numbers.below(2) == 0;
-                    if is_atomic || numbers.below(2) == 0 {
-                        let access = (0, scope, is_atomic);
-                        if is_atomic {
-                            exact_read(exact, block, thread, scope);
-                            order.read(number, lane, (0, scope), &races.releases);
-                        }
-                        order.write(number, lane, access, &mut races.releases);
-                        exact_write(exact, block, thread, scope, is_atomic);
-                    } else {
-                        exact_read(exact, block, thread, scope);
-                        order.read(number, lane, (0, scope), &races.releases);
+                    // A strong access to the flag, which may be atomic, with or without an order of its own.
+                    let (is_atomic, reads) = (numbers.below(2) == 0, numbers.below(2) == 0);
+                    let [releases, acquires] = [0, 1].map(|_| numbers.below(3) == 0);
+                    let strong = Strong { scope, releases, acquires };
+                    if is_atomic || reads {
+                        exact_read(exact, block, thread, strong);
+                        order.read(number, lane, (0, strong), &races.releases);
+                    }
+                    if is_atomic || !reads {
+                        let access = (0, strong, is_atomic);
+                        order.write(number, lane, access, (&mut races.releases, moments));
+                        exact_write(exact, block, thread, strong, is_atomic);
                     }
                 }
                 9 => {
@@ -734,6 +748,7 @@ mod tests {
                     order.arrive_at(128, number, lane, copies, moments);
                     let mut known = exact.now(thread);
                     if copies {
+                        known = Known::default();
                         known[THREADS + thread] = exact.times[THREADS + thread];
                     }
                     join(&mut exact.pending[block], &known);
@@ -831,35 +846,60 @@ mod tests {
         }
     }
 
-    fn exact_read(exact: &mut Exact, block: usize, thread: usize, scope: Scope) {
+    fn exact_read(exact: &mut Exact, block: usize, thread: usize, strong: Strong) {
+        let mut seen = Vec::new();
         if exact.flag_block == Some(block) {
-            let flag = exact.flag[block];
-            join(&mut exact.observed[thread][0], &flag);
+            seen.push((0, exact.flag[block]));
         }
         let is_own = exact.flag_from.iter().all(|from| *from == block);
-        if is_own || scope == Scope::Device {
-            let flag = exact.flag_all;
-            join(&mut exact.observed[thread][usize::from(!is_own)], &flag);
+        if is_own || strong.scope == Scope::Device {
+            seen.push((usize::from(!is_own), exact.flag_all));
+        }
+        for (level, flag) in seen {
+            join(&mut exact.observed[thread][level], &flag);
+            if strong.acquires {
+                join(&mut exact.known[thread], &flag);
+            }
         }
     }
 
-    fn exact_write(exact: &mut Exact, block: usize, thread: usize, scope: Scope, is_atomic: bool) {
-        if !is_atomic {
+    fn exact_write(
+        exact: &mut Exact,
+        block: usize,
+        thread: usize,
+        strong: Strong,
+        is_atomic: bool,
+    ) {
+        if !is_atomic && exact.flag_by != Some(thread) {
             exact.flag_block = None;
             exact.flag_all = Known::default();
             exact.flag_from.clear();
+            exact.flag_by = None;
         }
-        if exact.has_fenced[thread][0] {
+        let now = exact.now(thread);
+        let mut released = |level: usize, own: bool| {
+            let mut known = exact.fenced[thread][level];
+            let has = own || exact.has_fenced[thread][level];
+            if own {
+                join(&mut known, &now);
+            }
+            has.then_some(known)
+        };
+        let is_far = strong.scope == Scope::Device;
+        let near = released(0, strong.releases);
+        let far = released(1, strong.releases && is_far).filter(|_| is_far);
+        if near.is_some() || far.is_some() {
+            exact.flag_by = Some(thread);
+        }
+        if let Some(known) = near {
             if exact.flag_block != Some(block) {
                 exact.flag[block] = Known::default();
             }
             exact.flag_block = Some(block);
-            let fenced = exact.fenced[thread][0];
-            join(&mut exact.flag[block], &fenced);
+            join(&mut exact.flag[block], &known);
         }
-        if exact.has_fenced[thread][1] && scope == Scope::Device {
-            let fenced = exact.fenced[thread][1];
-            join(&mut exact.flag_all, &fenced);
+        if let Some(known) = far {
+            join(&mut exact.flag_all, &known);
             exact.flag_from.push(block);
         }
     }

@@ -12,8 +12,8 @@ use crate::syntax::load::{
 use crate::syntax::special::special_register;
 use crate::syntax::{StateSpace, SubQualifier};
 use warpload_machine::code::{
-    Action, AddressSpace, Arrive, Atomic, BankValue, Base, CopiedPart, CopyGroups, Element,
-    Mbarrier, MemoryKind, MemoryOp, NONE, Op, Preset, Scope, Slot, StackKind, StackOp,
+    Action, AddressSpace, Arrive, Atomic, BankValue, Base, CopiedPart, CopyGroups, Element, Fence,
+    Mbarrier, MemoryKind, MemoryOp, NONE, Preset, Scope, Slot, StackKind, StackOp, Strong,
 };
 use warpload_machine::lanes::moves::copy;
 use warpload_machine::lanes::predicates::lies_in;
@@ -97,7 +97,14 @@ impl<'m> FunctionCompiler<'_, 'm> {
         let order = of.order().map(|order| order.0);
         let is_strong = order.is_some_and(|order| order != MemoryOrder::Weak)
             || matches!(kind, MemoryKind::Atomic(_) | MemoryKind::Mbarrier(_));
-        let strong = is_strong.then(|| scope(of));
+        let is_mbarrier = matches!(kind, MemoryKind::Mbarrier(_));
+        let is_relaxed = is_mbarrier && order == Some(MemoryOrder::Relaxed);
+        use MemoryOrder::{AcqRel, Acquire, Release, Sc};
+        let strong = (is_strong && !is_relaxed).then(|| Strong {
+            scope: scope(of),
+            releases: matches!(order, Some(Release | AcqRel | Sc)),
+            acquires: matches!(order, Some(Acquire | AcqRel | Sc)),
+        });
         let elements: Box<[Option<Element>]> = elements.into();
         let size = scalar.bytes();
         let bytes = size as usize * elements.len();
@@ -116,14 +123,10 @@ impl<'m> FunctionCompiler<'_, 'm> {
         }
         let mut op = self.access(of, MemoryKind::Load, scalar, elements)?;
         op.used = used_bytes(&self.module.source()[..of.span.start as usize]);
-        if self.is_alone {
-            return self.control(Action::Memory(Box::new(op)));
-        }
-        if op.space == PARAMETERS && op.base == Base::Zero {
+        if !self.is_alone && op.space == PARAMETERS && op.base == Base::Zero {
             return self.parameter(op);
         }
-        self.emit_ordered(of, op);
-        Ok(())
+        self.control(Action::Memory(Box::new(op)))
     }
 
     /// Emits a load of the kernel's parameters from a fixed address: copies of rows that hold the values.
@@ -175,30 +178,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
             return Err(NotExecuted);
         }
         let op = self.access(of, MemoryKind::Store, scalar, elements)?;
-        self.emit_ordered(of, op);
-        Ok(())
-    }
-
-    /// Emits an access between the fences that its order implies: a release is a fence and a strong write, an acquire
-    /// is a strong read and a fence.
-    fn emit_ordered(&mut self, of: &PtxInstruction<'m>, op: MemoryOp) -> &mut Op {
-        let (releases, acquires) = match of.order().map(|order| order.0) {
-            Some(MemoryOrder::Release) => (true, false),
-            Some(MemoryOrder::Acquire) => (false, true),
-            Some(MemoryOrder::AcqRel | MemoryOrder::Sc) => (true, true),
-            Some(MemoryOrder::Weak | MemoryOrder::Volatile | MemoryOrder::Relaxed) | None => {
-                (false, false)
-            }
-        };
-        if releases {
-            self.emit(Action::Fence(scope(of)));
-        }
-        let at = self.code.ops.len();
-        self.emit(Action::Memory(Box::new(op)));
-        if acquires {
-            self.emit(Action::Fence(scope(of)));
-        }
-        &mut self.code.ops[at]
+        self.control(Action::Memory(Box::new(op)))
     }
 
     pub(super) fn atomic(
@@ -234,7 +214,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
             return Err(NotExecuted);
         }
         let op = self.access(of, MemoryKind::Atomic(operation), scalar, elements)?;
-        let op = self.emit_ordered(of, op);
+        let op = self.emit(Action::Memory(Box::new(op)));
         (op.a, op.b) = (value, second);
         Ok(())
     }
@@ -524,8 +504,24 @@ fn used_bytes(before: &str) -> u32 {
     }
 }
 
+/// A fence; an instruction without an effect here if it orders accesses of one kind or proxy alone.
+pub(super) fn fence(of: &PtxInstruction<'_>, request: &Request<'_>) -> Action {
+    if request.has(Keyword::Proxy) || request.has(Keyword::MbarrierInit) {
+        return Action::Nop;
+    }
+    use MemoryOrder::{Acquire, Release, Sc};
+    let order = of.order().map(|order| order.0);
+    Action::Fence(Fence {
+        scope: scope(of),
+        releases: order != Some(Acquire),
+        acquires: order != Some(Release),
+        // `membar` is a synonym. [PTX ISA, "membar / fence"]
+        is_sc: order == Some(Sc) || of.opcode == Opcode::Membar,
+    })
+}
+
 /// The threads that see a strong access or a fence as one: by default, all. [PTX ISA, "Scope"]
-pub(super) fn scope(of: &PtxInstruction<'_>) -> Scope {
+fn scope(of: &PtxInstruction<'_>) -> Scope {
     let written = of.first(|kind| match kind {
         QualifierKind::Scope(scope) => Some(scope),
         _ => None,

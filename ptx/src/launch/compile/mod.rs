@@ -754,7 +754,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                 self.emit(Action::TensorLoad(Box::new(op)));
                 Ok(())
             }
-            Opcode::Fence | Opcode::Membar => self.control(Action::Fence(memory::scope(of))),
+            Opcode::Fence | Opcode::Membar => self.control(memory::fence(of, &request)),
             Opcode::Nop
             | Opcode::Brkpt
             | Opcode::PmEvent

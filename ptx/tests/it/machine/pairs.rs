@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use warpload_ptx::launch::{AllocationUse, DeviceMemory, Kernel, KernelFaultKind, KernelLaunch};
+use warpload_ptx::launch::{
+    AllocationUse, Checks, DeviceMemory, Kernel, KernelFaultKind, KernelLaunch,
+};
 use warpload_ptx::read;
 
 const PAIRS: &str = include_str!("../../machine/pairs.txt");
@@ -96,7 +98,7 @@ impl<'t> Pair<'t> {
         let kernel = Kernel::chosen(&module, None).map_err(|error| format!("{error:?}"))?;
         let mut memory = DeviceMemory::new();
         let mut launch = KernelLaunch::new([self.grid, 1, 1], [self.block, 1, 1]);
-        launch.options.checks_races = true;
+        launch.options.checks = Checks { uninitialized: false, ..Checks::ALL };
         launch.options.shared_bytes = self.shared;
         launch.options.steps = 100_000;
         for (number, bytes) in self.buffers.iter().enumerate() {
@@ -118,7 +120,6 @@ impl<'t> Pair<'t> {
             let is_whole = result.has_ended
                 && result.skipped.is_empty()
                 && result.unknown.is_empty()
-                && result.partial_barrier.is_none()
                 && result.faults.is_empty() == (result.fault_count == 0);
             if !is_whole {
                 return Err(format!("{:?} {:?}", result.skipped, result.unknown));
