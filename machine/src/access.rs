@@ -294,7 +294,20 @@ impl Access<'_, '_> {
             None => rows.insert([[0; LANES]; Width::MAX_REGISTERS]),
         };
         let loaded = load(op, &accesses, &memories, misaligned, own);
-        let is_looked_at = is_observed || memories.has_flags.get();
+        // Usually there are flags of other bytes of shared memory.
+        let is_plain = || {
+            let place = |lane: usize| Place::of(*space, self.addresses[lane], memories.map());
+            let is_plain = |lane: usize| match place(lane) {
+                Some(Place::Shared(offset)) => {
+                    let start = offset as usize;
+                    memories.shared.flags(start..start.saturating_add(bytes as usize)) == 0
+                }
+                _ => false,
+            };
+            misaligned == Misaligned::Fault && lanes(self.exec).all(is_plain)
+        };
+        let has_flags = memories.has_flags.get() && !is_plain();
+        let is_looked_at = is_observed || has_flags;
         let is_zeroed = |fault: &&LaneFault| fault.kind().zeroes(misaligned);
         let zeroed = loaded.faults.iter().filter(is_zeroed);
         let mut done = zeroed.fold(self.exec, |done, fault| done & !(1 << fault.lane));

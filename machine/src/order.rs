@@ -72,17 +72,21 @@ pub enum CopyGroups {
 
 /// Counts what orders accesses: moments of the launch.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Moments(u32);
+pub(crate) struct Moments {
+    now: u32,
+    /// Whether there was a `fence.sc`.
+    has_sc: bool,
+}
 
 impl Moments {
     pub(crate) fn now(self) -> u32 {
-        self.0
+        self.now
     }
 
     /// Begins the next moment. Accesses before it have an earlier one.
     pub(crate) fn tick(&mut self) -> u32 {
-        self.0 = self.0.saturating_add(1);
-        self.0
+        self.now = self.now.saturating_add(1);
+        self.now
     }
 }
 
@@ -456,6 +460,7 @@ impl BlockOrder {
             if fence.is_sc && fence.scope == Scope::Device {
                 seen.extend(thread.observed_sc.take().into_iter().chain(of_block.clone()));
                 thread.sc = moment;
+                now.has_sc = true;
                 self.differs = true;
             }
             for clock in seen {
@@ -511,6 +516,9 @@ impl BlockOrder {
             releases.0.remove(&address);
         }
         let is_far = strong.scope == Scope::Device;
+        if !strong.releases && !now.has_sc && thread.fenced[0].is_none() {
+            return;
+        }
         let own = if strong.releases { self.view(warp, lane, now.tick()) } else { None };
         let [block, device] = [0, 1].map(|level| {
             let own = own.as_ref().filter(|_| level == 0 || is_far);
@@ -520,7 +528,7 @@ impl BlockOrder {
             clocks.for_each(|other| clock.join(&other));
             Some(Rc::new(clock))
         });
-        let sc = match self.view(warp, lane, 0).filter(|_| is_far) {
+        let sc = match self.view(warp, lane, 0).filter(|_| is_far && now.has_sc) {
             Some(view) => self.whole(&view, number).before_fences(),
             None => Clock::default(),
         };

@@ -167,8 +167,57 @@ struct Page {
     cells: Vec<Cell>,
     /// The bytes of a cell, as a power of two.
     size: u32,
-    /// The accesses between the first and the last one of a cell, each with whether it is a write.
-    more: HashMap<usize, Vec<(Record, bool)>>,
+    more: Lists,
+}
+
+/// The accesses between the first and the last one of each cell of a page, each with whether it is a write.
+#[derive(Debug, Default)]
+struct Lists {
+    lists: HashMap<usize, Vec<(Record, bool)>>,
+    /// The cells with a list, and with a full one.
+    some: [u64; 4],
+    full: [u64; 4],
+}
+
+/// Whether a cell has a list.
+enum More {
+    None,
+    Some,
+    Full,
+}
+
+impl Lists {
+    #[inline(always)]
+    fn get(&self, at: usize) -> More {
+        let is_in = |cells: &[u64; 4]| cells[at / 64 % 4] >> (at % 64) & 1 != 0;
+        match (is_in(&self.some), is_in(&self.full)) {
+            (false, _) => More::None,
+            (true, false) => More::Some,
+            (true, true) => More::Full,
+        }
+    }
+
+    /// Adds a read.
+    fn push(&mut self, at: usize, read: Record) {
+        let list = self.lists.entry(at).or_default();
+        list.push((read, false));
+        self.some[at / 64 % 4] |= 1 << (at % 64);
+        self.full[at / 64 % 4] |= u64::from(list.len() >= MORE_OF_CELL) << (at % 64);
+    }
+
+    fn take(&mut self, at: usize) -> Vec<(Record, bool)> {
+        self.some[at / 64 % 4] &= !(1 << (at % 64));
+        self.full[at / 64 % 4] &= !(1 << (at % 64));
+        self.lists.remove(&at).unwrap_or_default()
+    }
+
+    fn put(&mut self, at: usize, list: Vec<(Record, bool)>) {
+        if !list.is_empty() {
+            self.some[at / 64 % 4] |= 1 << (at % 64);
+            self.full[at / 64 % 4] |= u64::from(list.len() >= MORE_OF_CELL) << (at % 64);
+            self.lists.insert(at, list);
+        }
+    }
 }
 
 /// Spreads page numbers by a multiplication: they are not chosen by an attacker, only by the kernel itself.
@@ -207,7 +256,7 @@ impl History {
         self.last = Some((number, at));
         if at >= self.pages.len() {
             let cells = vec![Cell::default(); (PAGE / WORD) as usize];
-            self.pages.push(Page { cells, size: WORD.ilog2(), more: HashMap::new() });
+            self.pages.push(Page { cells, size: WORD.ilog2(), more: Lists::default() });
         }
         &mut self.pages[at]
     }
@@ -223,7 +272,7 @@ impl History {
                 let place = number * PAGE + ((at as u64) << page.size);
                 if (start..start.saturating_add(bytes)).contains(&place) {
                     *cell = Cell::default();
-                    page.more.remove(&at);
+                    page.more.take(at);
                 }
             }
         }
@@ -236,10 +285,11 @@ impl Page {
     fn cells(&mut self, start: u64, bytes: u64) -> Range<usize> {
         if self.size != 0 && !(start | bytes).is_multiple_of(WORD) {
             self.cells = self.cells.iter().flat_map(|cell| [*cell; WORD as usize]).collect();
-            let each = |(at, more): (usize, Vec<_>)| {
-                (0..WORD as usize).map(move |byte| (at * WORD as usize + byte, more.clone()))
-            };
-            self.more = take(&mut self.more).into_iter().flat_map(each).collect();
+            for (at, list) in take(&mut self.more).lists {
+                for byte in 0..WORD as usize {
+                    self.more.put(at * WORD as usize + byte, list.clone());
+                }
+            }
             self.size = 0;
         }
         (start >> self.size) as usize..((start + bytes) >> self.size) as usize
@@ -360,10 +410,19 @@ impl Races {
                 if is_shared {
                     cell.forget_others(judge.order.number);
                 }
-                if page.more.is_empty() && judge.add_at_once(cell, access.is_write) {
+                let list = page.more.get(at);
+                let is_usual = !access.is_write || matches!(list, More::None);
+                let added = if is_usual { judge.add_at_once(cell, access.is_write) } else { None };
+                if let Some(between) = added {
+                    if let (Some(between), false) = (between, matches!(list, More::Full))
+                        && self.more < MORE
+                    {
+                        self.more += 1;
+                        page.more.push(at, between);
+                    }
                     continue;
                 }
-                let mut more = page.more.remove(&at).unwrap_or_default();
+                let mut more = page.more.take(at);
                 self.more -= more.len();
                 if is_shared {
                     more.retain(|other| { other.0.block } == judge.order.number);
@@ -387,10 +446,8 @@ impl Races {
                     judge.this.lanes = mask;
                 }
                 more.truncate(MORE_OF_CELL.min(MORE - self.more.min(MORE)));
-                if !more.is_empty() {
-                    self.more += more.len();
-                    page.more.insert(at, more);
-                }
+                self.more += more.len();
+                page.more.put(at, more);
             }
             at += part;
         }
@@ -491,9 +548,9 @@ struct Judge<'o> {
 
 impl Judge<'_> {
     /// Adds a weak access to a cell whose other accesses are before the last barrier of the block, or by the same lane.
-    /// Returns false if they have to be judged one by one.
+    /// Returns `None` if they have to be judged one by one, else an access that has lost its place in the cell.
     #[inline(always)]
-    fn add_at_once(&self, cell: &mut Cell, is_write: bool) -> bool {
+    fn add_at_once(&self, cell: &mut Cell, is_write: bool) -> Option<Option<Record>> {
         let this = &self.this;
         let is_before = |other: &Record| {
             other.lanes == 0
@@ -506,8 +563,8 @@ impl Judge<'_> {
         let is_usual = this.kind & !(7 << 2) == 0 && cell.writes.iter().all(is_before);
         let [first, last] = &mut cell.reads;
         match is_write {
-            _ if !is_usual => return false,
-            true if !is_before(first) || !is_before(last) => return false,
+            _ if !is_usual => return None,
+            true if !is_before(first) || !is_before(last) => return None,
             true => {
                 *cell = Cell {
                     writes: [*this, Record::default(), Record::default()],
@@ -515,13 +572,15 @@ impl Judge<'_> {
                 }
             }
             false if is_before(first) || first.is_alike(this) => first.add(this),
-            // Those between are of this block, whose barriers order all or none of them.
-            false if self.order.knows_barriers_only() && last.is_replaced_by(this) => {
-                last.add(this)
+            false if self.order.knows_barriers_only() => {
+                let before = *last;
+                last.add(this);
+                // Barriers order all reads of this block or none.
+                return Some(Some(before).filter(|before| !before.is_replaced_by(this)));
             }
-            false => return false,
+            false => return None,
         }
-        true
+        Some(None)
     }
 
     /// Adds the access to a cell, and reports the accesses that it races with.
