@@ -192,8 +192,9 @@ pub fn run_to_end(arguments: impl IntoIterator<Item = OsString>) -> Ended {
     // The short form that other tools have; here a format has a name.
     let options = arguments.iter_mut().take_while(|word| *word != "--");
     options.filter(|word| *word == "--json").for_each(|word| *word = "--format=json".into());
-    // `--check kernel.ptx` has no list.
-    for at in 0..arguments.len().saturating_sub(1) {
+    // `ptx run --check kernel.ptx` has no list.
+    let run = arguments.windows(2).position(|words| words[0] == "ptx" && words[1] == "run");
+    for at in run.unwrap_or(arguments.len())..arguments.len().saturating_sub(1) {
         let is_list = |word: &str| word.parse::<warpload_ptx::launch::Checks>().is_ok();
         if arguments[at] == "--check" && !arguments[at + 1].to_str().is_some_and(is_list) {
             arguments[at] = "--check=races,sync,uninitialized".into();

@@ -329,7 +329,7 @@ impl Races {
             Place::Global(at) => (&self.global, at),
         };
         let page = history.pages.get(*history.numbers.get(&(at / PAGE))?)?;
-        let cell = page.cells.get((at % PAGE >> page.size) as usize)?;
+        let cell = page.cells.get(((at % PAGE) >> page.size) as usize)?;
         let written = cell.writes.iter().filter(|write| write.lanes != 0);
         written.max_by_key(|write| write.moment).map(|write| Site(write.site))
     }

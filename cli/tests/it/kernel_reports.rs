@@ -252,7 +252,7 @@ fn the_trace_of_a_faulty_launch_says_so() {
 fn a_clean_run_says_what_was_not_checked() {
     let folder = tempfile::tempdir().unwrap();
     let page = folder.path().join("p.html");
-    let clean = module("st.global.u32 [%rd1], %r0;");
+    let clean = module("st.global.u32 [%rd1], 5;");
     let ran = run(&clean, &["--html", page.to_str().unwrap()]);
     assert_eq!((ran.status, &*ran.stderr), (0, ""));
     let verdict = "no faults; races, synchronization and uninitialized memory were not checked";
