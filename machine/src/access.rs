@@ -770,7 +770,12 @@ impl Access<'_, '_> {
                         _ => region.flags(offset..offset + 8) & !UNWRITTEN,
                     };
                     let word = read(&region.values, offset, 8);
-                    let outcome = operate(operation, argument, word);
+                    let mut outcome = operate(operation, argument, word);
+                    let is_in_use =
+                        !is_unwritten && before & UNKNOWN == 0 && State::of_word(word).is_ok();
+                    if operation == Mbarrier::Init && is_in_use && engine.options.checks.sync {
+                        outcome = Err(MbarrierFault::InUse);
+                    }
                     if is_unwritten && operation != Mbarrier::Init {
                         self.check_written(1 << lane, engine);
                     }

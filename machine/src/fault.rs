@@ -208,6 +208,9 @@ pub enum MbarrierFault {
         /// The pending count.
         pending: u64,
     },
+    /// `mbarrier.init` of what is an mbarrier already.
+    #[error("it is an mbarrier already: expected `mbarrier.inval` before another `mbarrier.init`")]
+    InUse,
     /// The number of bytes that the phase waits for is out of range.
     #[error("the phase would wait for {0} bytes: at most 1048575 are possible")]
     Transactions(i64),

@@ -673,3 +673,49 @@ fn buffers_by_rule() {
     let text = huge.bytes(&memory, 0).expect_err("too much").to_string();
     assert_eq!(text, "18446744073709551615 bytes: a launch has at most 16 GiB of memory");
 }
+
+/// [PTX ISA, `bar`, `shfl.sync`, `mbarrier.init`]
+#[test]
+fn undefined_synchronization_is_reported() {
+    let init = ".shared .align 8 .b64 bar; setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared.b64 [bar], 1;";
+    let half = "and.b32 %r1, %r0, 31; setp.lt.u32 %p1, %r1, 16; @!%p1 bra end;";
+    for (body, kind) in [
+        ("bar.sync 1, 33;".to_owned(), "barrier"),
+        ("bar.sync 1, 64;".to_owned(), ""),
+        ("mov.u32 %r1, 16; barrier.sync %r1;".to_owned(), "barrier"),
+        // The upper half of each warp ends without the barrier.
+        (format!("{half} bar.sync 0; end:"), "barrier"),
+        (format!("{half} barrier.sync 0; end:"), ""),
+        ("bar.warp.sync 0xffff;".to_owned(), "membermask"),
+        (format!("{half} bar.warp.sync 0xffff; end:"), ""),
+        (format!("{half} vote.sync.ballot.b32 %r2, %p1, 0xff; end:"), "membermask"),
+        // Lanes above 15 do not execute the shuffle.
+        (format!("{half} shfl.sync.idx.b32 %r2, %r0, 20, 31, 0xffffffff; end:"), ""),
+        (
+            format!(
+                "{half} shfl.sync.idx.b32 %r2, %r0, 20, 31, 0xffff; st.global.u32 [%rd2], %r2; end:"
+            ),
+            "undefined_shuffle",
+        ),
+        (
+            format!(
+                "{half} shfl.sync.idx.b32 %r2, %r0, 12, 31, 0xffff; st.global.u32 [%rd2], %r2; end:"
+            ),
+            "",
+        ),
+        (format!("{init} @%p1 mbarrier.init.shared.b64 [bar], 1;"), "mbarrier"),
+        (
+            format!(
+                "{init} @%p1 mbarrier.inval.shared.b64 [bar]; @%p1 mbarrier.init.shared.b64 [bar], 1;"
+            ),
+            "",
+        ),
+    ] {
+        let mut options = KernelLaunch::new([1; 3], [64, 1, 1]);
+        options.options.checks = Checks { sync: true, ..Checks::default() };
+        let result = launch(&module(&body), options, &[vec![0; 4096]]).result;
+        let kinds: Vec<&str> = result.fault_kinds().into_keys().collect();
+        let expected: Vec<&str> = [kind].into_iter().filter(|kind| !kind.is_empty()).collect();
+        assert_eq!(kinds, expected, "{body}");
+    }
+}
