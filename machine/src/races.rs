@@ -423,7 +423,8 @@ impl Races {
                     continue;
                 }
                 let mut more = page.more.take(at);
-                self.more -= more.len();
+                // The lists of a page that got cells of bytes are copies.
+                self.more = self.more.saturating_sub(more.len());
                 if is_shared {
                     more.retain(|other| { other.0.block } == judge.order.number);
                 }
@@ -592,14 +593,12 @@ impl Judge<'_> {
     ) {
         // "X precedes Z in observation order, and Z precedes Y": a thread that has read strongly what another one wrote
         // strongly may read it again. [PTX ISA, "Causality Order"]
-        let observed =
-            cell.reads.iter().filter(|read| read.strength() != 0 && read.lanes == self.this.lanes);
-        let observed = observed
-            .filter(|read| read.is_of_warp(&self.this))
-            .map(|read| (read.moment, *read))
-            .max_by_key(|read| read.0);
+        let is_own = |read: &&Record| {
+            read.strength() != 0 && { read.lanes } == self.this.lanes && read.is_of_warp(&self.this)
+        };
+        let observed = cell.reads.iter().filter(is_own).max_by_key(|read| read.moment).copied();
         let has_seen = |other: &Record| {
-            observed.is_some_and(|(moment, read)| moment >= other.moment && read.are_strong(other))
+            observed.is_some_and(|read| read.moment >= other.moment && read.are_strong(other))
         };
         let Cell { writes, reads } = cell;
         let writes_here = writes.iter_mut().map(|of| (of, true));
