@@ -426,8 +426,8 @@ impl Access<'_, '_> {
     fn store(&mut self, engine: &mut Engine<'_>) -> Result<(), Stop> {
         let bytes = self.access.bytes();
         engine.counts.stores += 1;
-        engine.effects += 1;
         if self.store_at_once(engine) {
+            engine.effects += 1;
             self.check_stores(self.exec, engine);
             self.observe(AccessKind::Store, self.exec, &NO_VALUES, engine);
             return Ok(());
@@ -435,7 +435,7 @@ impl Access<'_, '_> {
         let mut seen = LaneBytes::default();
         let mut faults: Vec<(usize, Missing)> = Vec::new();
         let size = self.access.size as usize;
-        let mut done = 0;
+        let (mut done, mut is_changed) = (0, false);
         let marks = self.unknown_flags(engine);
         let (mut memories, registers) = parts(self.warp, self.path, engine);
         for lane in lanes(self.exec) {
@@ -460,6 +460,7 @@ impl Access<'_, '_> {
                     let (region, offset) = memories.at_mut(found);
                     let end = offset + bytes as usize;
                     if let Some(place) = region.values.get_mut(offset..end) {
+                        is_changed |= *place != values[..bytes as usize];
                         place.copy_from_slice(&values[..bytes as usize]);
                     }
                     for (part, flags) in flags[..bytes as usize].chunks(size).enumerate() {
@@ -475,6 +476,7 @@ impl Access<'_, '_> {
         for (lane, missing) in faults {
             self.missing(lane, missing, bytes, engine);
         }
+        engine.effects += u64::from(is_changed);
         let slots = self.access.elements.iter().flatten().map(|element| element.slot);
         self.check_kept(slots, done, engine);
         self.check_stores(done, engine);
@@ -551,6 +553,7 @@ impl Access<'_, '_> {
         let reads =
             operation != Atomic::Exchange || self.access.elements.iter().any(Option::is_some);
         let mut lost_results: Vec<(Option<Element>, u8)> = Vec::new();
+        let mut initial: Vec<usize> = Vec::new();
         for lane in lanes(self.exec) {
             let (mut memories, registers) = parts(self.warp, self.path, engine);
             let found = memories.find_written(self.access.space, self.addresses[lane], bytes, lane);
@@ -568,7 +571,15 @@ impl Access<'_, '_> {
             let is_unknown = |slot: &Slot| registers.unknown(*slot) >> lane & 1 != 0;
             let lost = sources(self.op, self.access).find(is_unknown);
             let lost = lost.map(|slot| registers.origin(slot));
+            let (region, offset) = memories.at(found);
+            let before = region.flags(offset..offset + bytes as usize);
             let lost = lost.map_or(0, |origin| engine.origins.flags(origin));
+            // The launch itself leaves an unknown initial value there.
+            let cause = engine.origins.of(before).filter(|_| operation != Atomic::Exchange);
+            let left = cause.map_or(0, |cause| engine.origins.flags(cause));
+            if cause == Some(Origin::InitialValue) && engine.options.checks.uninitialized {
+                initial.push(lane);
+            }
             let (mut memories, registers) = parts(self.warp, self.path, engine);
             let flushes = flushes(operation, scalar, found);
             let (region, offset) = memories.at_mut(found);
@@ -583,7 +594,7 @@ impl Access<'_, '_> {
                 let old = replace(operation, scalar, flushes, place, sources);
                 is_changed |= *place != old[..size];
                 // An exchange does not depend on the old value.
-                let kept = if operation == Atomic::Exchange { 0 } else { before & !UNWRITTEN };
+                let kept = if before & UNKNOWN == 0 { 0 } else { left };
                 region.mark(at..at + size, joined(lost, kept));
                 if let Some(seen) = seen[lane].get_mut(part * size..(part + 1) * size) {
                     seen.copy_from_slice(&old[..size]);
@@ -600,6 +611,10 @@ impl Access<'_, '_> {
             done |= 1 << lane;
         }
         self.count_atomic(is_changed, engine);
+        for lane in initial {
+            let (what, cause) = ("the value that this changes", Origin::InitialValue);
+            self.fault(lane, FaultKind::UnknownValue { what, cause }, engine);
+        }
         self.check_kept(sources(self.op, self.access), done, engine);
         self.check_stores(done, engine);
         self.check_written(unwritten, engine);

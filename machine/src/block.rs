@@ -49,6 +49,11 @@ pub(crate) struct Block {
 }
 
 impl Block {
+    /// Whether a warp that can run reads what another block may change.
+    pub(crate) fn polls(&self) -> bool {
+        self.warps.iter().any(|warp| !warp.ready.is_empty() && !warp.polls.is_empty())
+    }
+
     /// The warps and the barriers, of a block that has ended.
     pub(crate) fn take_warps(&mut self) -> (Vec<Warp>, Vec<Barrier>) {
         (take(&mut self.warps), take(&mut self.barriers))
@@ -229,12 +234,10 @@ impl Engine<'_> {
         let lane = path.mask.trailing_zeros() as usize;
         let id = registers.get::<u32>(op.id)[lane] as usize;
         let threads = op.threads.map(|slot| registers.get::<u32>(slot)[lane]);
-        if let Some(count) =
-            threads.filter(|count| !count.is_multiple_of(LANES as u32) && self.options.checks.sync)
-        {
+        let misuse = barriers.get(id).and_then(|barrier| barrier.misuse(op.kind, threads));
+        if let Some(fault) = misuse.filter(|_| self.options.checks.sync) {
             let site = self.code.ops[path.pc as usize].site;
-            let kind = FaultKind::Barrier(BarrierFault::Count(count));
-            self.fault_at(kind, site, warp as u32, lane as u32, 0);
+            self.fault_at(FaultKind::Barrier(fault), site, warp as u32, lane as u32, 0);
         }
         let Some(barrier) = barriers.get_mut(id) else { return false };
         if op.is_aligned && barrier.arrived[warp] == 0 {
@@ -307,6 +310,23 @@ impl Engine<'_> {
 }
 
 impl Barrier {
+    /// What is undefined about an arrival.
+    fn misuse(&self, kind: BarrierKind, threads: Option<u32>) -> Option<BarrierFault> {
+        let is_reduction = |kind: BarrierKind| {
+            matches!(kind, BarrierKind::And | BarrierKind::Or | BarrierKind::Popc)
+        };
+        let mut others = self.waiting.iter().map(|(_, _, other)| is_reduction(*other));
+        match (threads, self.threads) {
+            (Some(count), _) if !count.is_multiple_of(LANES as u32) => {
+                Some(BarrierFault::Count(count))
+            }
+            (Some(given), Some(other)) if given != other => {
+                Some(BarrierFault::Counts { given, other })
+            }
+            _ => others.any(|other| other != is_reduction(kind)).then_some(BarrierFault::Mixed),
+        }
+    }
+
     /// The paths that wait, each with the number of its warp.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = (usize, &Path)> {
         self.waiting.iter().map(|(warp, path, _)| (*warp, path))

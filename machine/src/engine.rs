@@ -431,8 +431,19 @@ impl<'e> Engine<'e> {
             } else {
                 return Ok(());
             }
-            if !self.run_begun()? {
-                waiting.push_back(take(&mut self.block));
+            if self.run_begun()? {
+                continue;
+            }
+            let mut block = take(&mut self.block);
+            // No other block can help one that looks at nothing.
+            if block.repetition.holds(self.effects) && !block.polls() {
+                self.report_hang(&mut block, None);
+                if block.repetition.has_loop {
+                    return Ok(());
+                }
+                self.block = block;
+            } else {
+                waiting.push_back(block);
             }
         }
     }

@@ -316,6 +316,22 @@ pub enum BarrierFault {
     /// A block has barriers 0 to 15.
     #[error("there is no barrier {0}: their numbers are 0 to 15")]
     Number(u32),
+    /// The lanes of a warp must name one barrier if it is aligned, and one number of threads.
+    #[error("lanes of the warp name another barrier, or another number of threads")]
+    Several,
+    /// `.red` must not be mixed with `.sync` and `.arrive`.
+    #[error(
+        "other threads wait at this barrier with another operation: `.red` must not be mixed with `.sync` or `.arrive`"
+    )]
+    Mixed,
+    /// Threads that wait at one barrier must expect one number of threads.
+    #[error("it is for {given} threads, and others wait at it for {other}")]
+    Counts {
+        /// The number here.
+        given: u32,
+        /// The number that the others have given.
+        other: u32,
+    },
     /// The number of threads must be a multiple of the warp size.
     #[error("the number of threads, {0}, is not a multiple of 32")]
     Count(u32),

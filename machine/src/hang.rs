@@ -27,6 +27,8 @@ pub struct Hang<S> {
     pub threads: u32,
     /// The first block that cannot begin, because those that wait take all room.
     pub not_resident: Option<[u32; 3]>,
+    /// Whether only this block was run, so that others could not help.
+    pub is_alone: bool,
 }
 
 /// What threads wait for.
@@ -74,7 +76,7 @@ pub enum Wait<S> {
 impl<S> Hang<S> {
     /// The same, with what `site` makes of instructions.
     pub fn map<L>(self, site: impl FnOnce(S) -> L) -> Hang<L> {
-        let Self { wait, threads, not_resident } = self;
+        let Self { wait, threads, not_resident, is_alone } = self;
         let wait = match wait {
             Wait::Barrier { number, arrived, expected, missing } => {
                 Wait::Barrier { number, arrived, expected, missing }
@@ -86,7 +88,7 @@ impl<S> Hang<S> {
             Wait::Memory { last } => Wait::Memory { last: last.map(site) },
             Wait::Loop => Wait::Loop,
         };
-        Hang { wait, threads, not_resident }
+        Hang { wait, threads, not_resident, is_alone }
     }
 }
 
@@ -104,14 +106,16 @@ pub(crate) struct Poll {
 pub(crate) struct Repetition {
     effects: u64,
     seen: HashSet<u64>,
-    /// Whether a state has come again.
+    /// Whether a state has come again, or all warps wait.
     pub(crate) is_found: bool,
+    /// Whether it was that of a warp that runs.
+    pub(crate) has_loop: bool,
 }
 
 impl Repetition {
     /// That of a block whose warps all wait.
     pub(crate) fn found(effects: u64) -> Self {
-        Self { effects, seen: HashSet::new(), is_found: true }
+        Self { effects, is_found: true, ..Self::default() }
     }
 
     /// Notes the state after a turn of all warps without effects of their own. Returns whether it has come again.
@@ -131,6 +135,7 @@ impl Repetition {
             return false;
         }
         self.is_found = true;
+        self.has_loop = true;
         true
     }
 
@@ -190,7 +195,10 @@ impl Engine<'_> {
                     what: "whether this wait ends",
                     cause: Origin::NotExecuted(*skipped),
                 },
-                None => FaultKind::Hang(Box::new(Hang { wait, threads, not_resident })),
+                None => {
+                    let is_alone = self.options.only_block.is_some();
+                    FaultKind::Hang(Box::new(Hang { wait, threads, not_resident, is_alone }))
+                }
             };
             self.fault_at(kind, site, warp as u32, mask.trailing_zeros(), address);
         }

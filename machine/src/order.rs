@@ -204,6 +204,9 @@ struct Thread {
     /// Its last `fence.sc`, and what its strong reads have seen that was before others.
     sc: u32,
     observed_sc: Extra,
+    /// What its last strong read has seen, to know it again in a loop that waits.
+    last_seen: [Extra; 3],
+    last_read: Option<Strong>,
     /// The moments at which it closed groups of copies that it has not waited for.
     groups: Vec<u32>,
     /// Its copies before this moment are complete, and it knows it.
@@ -575,6 +578,22 @@ impl BlockOrder {
             _ if strong.scope == Scope::Device => Some((1, clock)),
             _ => None,
         });
+        let now = [
+            released.block.as_ref().map(|of| of.1.clone()),
+            released.device.as_ref().map(|of| of.1.clone()),
+            Some(released.sc.clone()),
+        ];
+        let is_same = |(one, two): (&Extra, &Extra)| match (one, two) {
+            (Some(one), Some(two)) => Rc::ptr_eq(one, two),
+            (one, two) => one.is_none() && two.is_none(),
+        };
+        let knows = thread
+            .last_read
+            .is_some_and(|last| last.scope >= strong.scope && (last.acquires || !strong.acquires));
+        if knows && thread.last_seen.iter().zip(&now).all(is_same) {
+            return;
+        }
+        (thread.last_seen, thread.last_read) = (now, Some(strong));
         if strong.scope == Scope::Device && !released.sc.0.is_empty() {
             join_shared(&mut thread.observed_sc, &released.sc);
             self.differs = true;

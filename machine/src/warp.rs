@@ -18,7 +18,7 @@ use crate::hang::Poll;
 use crate::matrix;
 use crate::memory::{LocalMemory, UNWRITTEN};
 use crate::observer::SkipReason;
-use crate::registers::{CARRY, Origins, Registers, Slot};
+use crate::registers::{CARRY, Registers, Slot};
 use crate::stack;
 use crate::tensor_load;
 use crate::{access, effects};
@@ -494,7 +494,7 @@ impl Warp {
             }
             Action::Barrier(barrier) => {
                 if exec != 0 {
-                    return self.barrier(path, barrier, exec);
+                    return self.barrier(path, op, barrier, exec, engine);
                 }
             }
             Action::Exchange(exchange) => {
@@ -807,7 +807,7 @@ impl Warp {
     ) {
         let parameters = &engine.code.functions[self.frames[to].function].parameters;
         for (argument, parameter) in call.arguments.iter().zip(parameters) {
-            self.pass(from, *argument, to, *parameter, mask, &mut engine.origins);
+            self.pass(from, *argument, to, *parameter, mask, engine);
         }
     }
 
@@ -819,8 +819,9 @@ impl Warp {
         to: usize,
         target: Passed,
         mask: u32,
-        origins: &mut Origins,
+        engine: &mut Engine<'_>,
     ) {
+        let Engine { origins, effects, .. } = engine;
         for lane in lanes(mask) {
             let mut bytes = [0; 16];
             let flags = match (source, target) {
@@ -828,6 +829,8 @@ impl Warp {
                     let size = bytes.min(room) as usize;
                     let from = self.local.place(lane, self.frames[from].local_base + offset);
                     let to = self.local.place(lane, self.frames[to].local_base + into);
+                    let values = &self.local.bytes.values;
+                    *effects += u64::from(values[from..from + size] != values[to..to + size]);
                     self.local.bytes.copy_within(from..from + size, to);
                     continue;
                 }
@@ -851,7 +854,9 @@ impl Warp {
                 Passed::Local { offset, bytes: size } => {
                     let size = size.min(16) as usize;
                     let at = self.local.place(lane, self.frames[to].local_base + offset);
-                    self.local.bytes.values[at..at + size].copy_from_slice(&bytes[..size]);
+                    let place = &mut self.local.bytes.values[at..at + size];
+                    *effects += u64::from(*place != bytes[..size]);
+                    place.copy_from_slice(&bytes[..size]);
                     self.local.bytes.mark(at..at + size, flags);
                 }
                 Passed::Register { slot, rows } => {
@@ -882,7 +887,7 @@ impl Warp {
         if let Action::Call(call) = &engine.code.ops[call as usize].action {
             let results = &engine.code.functions[self.frames[at].function].returns;
             for (result, target) in results.iter().zip(&call.returns) {
-                self.pass(at, *result, caller, *target, exec, &mut engine.origins);
+                self.pass(at, *result, caller, *target, exec, engine);
             }
         }
         self.frames[at].returned |= exec;
@@ -914,7 +919,14 @@ impl Warp {
 
     // Lanes that wait for each other.
 
-    fn barrier(&mut self, path: &mut Path, barrier: &BarrierOp, exec: u32) -> Result<Next, Stop> {
+    fn barrier(
+        &mut self,
+        path: &mut Path,
+        op: &Op,
+        barrier: &BarrierOp,
+        exec: u32,
+        engine: &mut Engine<'_>,
+    ) -> Result<Next, Stop> {
         self.need(path, barrier.id, exec, "a barrier's number")?;
         if let Some(threads) = barrier.threads {
             self.need(path, threads, exec, "a barrier's number of threads")?;
@@ -926,7 +938,21 @@ impl Warp {
             let number = ids[beyond.trailing_zeros() as usize];
             return Err(Stop::Lanes(beyond, FaultKind::Barrier(BarrierFault::Number(number))));
         }
-        let arrived = Path { mask: exec, ..*path };
+        // Lanes may name different barriers. The others of the path execute it after the first ones.
+        let counts = barrier.threads.map(|slot| self.frames[path.frame].registers.get::<u32>(slot));
+        let named = |lane: usize| (ids[lane], counts.map(|counts| counts[lane]));
+        let first = named(exec.trailing_zeros() as usize);
+        let alike = lanes(exec).filter(|lane| named(*lane) == first);
+        let alike = alike.fold(0, |mask, lane| mask | 1_u32 << lane);
+        let others = exec & !alike;
+        if others != 0 {
+            if barrier.is_aligned && engine.options.checks.sync {
+                let kind = FaultKind::Barrier(BarrierFault::Several);
+                engine.fault(kind, op, self.number, others.trailing_zeros(), 0);
+            }
+            self.ready.push(Path { mask: others, ..*path });
+        }
+        let arrived = Path { mask: alike, ..*path };
         self.held.push(arrived);
         let next = Next::Event(Event::Barrier(arrived, *barrier));
         Ok(self.stay(path, exec, next))

@@ -1,6 +1,8 @@
 use warpload::machine::Machine;
 use warpload::memory::{AddressMap, MemoryBuilder};
-use warpload_ptx::launch::{AllocationUse, DeviceMemory, Kernel, KernelLaunch, LoadedModule};
+use warpload_ptx::launch::{
+    AllocationUse, Checks, DeviceMemory, Kernel, KernelLaunch, LoadedModule,
+};
 use warpload_ptx::run::{Launch, WarpTensorMemory};
 use warpload_ptx::tensor::TensorMemory;
 use warpload_ptx::{check, lower, read, read_load};
@@ -63,8 +65,7 @@ pub(super) fn kernels_are_bounded(input: &[u8]) {
         let mut buffers = Vec::new();
         let mut launch = KernelLaunch::new([2, 1, 1], [40, 1, 1]);
         launch.options.steps = 2000;
-        launch.options.checks_races = true;
-        launch.options.checks_uninitialized = true;
+        launch.options.checks = Checks::ALL;
         for (number, bytes) in kernel.parameter_bytes().into_iter().enumerate() {
             if bytes > 4096 {
                 return;

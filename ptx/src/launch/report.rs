@@ -419,6 +419,9 @@ impl fmt::Display for KernelFault {
                     hang.threads,
                     awaited(&hang.wait, address)
                 )?;
+                if hang.is_alone && matches!(hang.wait, Wait::Memory { .. }) {
+                    f.write_str("; another block may, but only this one was run")?;
+                }
                 if let Some([x, y, z]) = hang.not_resident {
                     write!(f, "; block ({x}, {y}, {z}) never begins, because other blocks wait")?;
                 }

@@ -145,3 +145,44 @@ fn nothing_is_said_of_waits_for_what_is_not_executed() {
     }
     assert!(!launched.skipped.is_empty());
 }
+
+/// A call passes values through local memory, which is a part of the state.
+#[test]
+fn arguments_and_local_memory_are_a_part_of_the_state() {
+    let functions = ".func (.reg .b32 o) f(.reg .b32 x) { add.u32 o, x, 1; ret; }
+        .func (.param .b32 o) poll(.param .b64 p) { .reg .b64 %q<2>; .reg .b32 %s<2>;
+        ld.param.u64 %q1, [p]; ld.volatile.global.u32 %s1, [%q1]; st.param.b32 [o], %s1; ret; }
+        .func other() { .reg .b32 %s; mov.u32 %s, 1; ret; }---";
+    let counts = format!(
+        "{functions} .param .b32 q; st.param.b32 [q], 0;
+        again: call (q), f, (q); ld.param.b32 %r1, [q];
+        setp.lt.u32 %p1, %r1, 100000; mov.u32 %r1, 0; call other; @%p1 bra again;"
+    );
+    assert!(ended(&counts, 1, 32, None).result.faults.is_empty());
+    let polls = format!(
+        "{functions} again: {{ .param .b64 q; .param .b32 r; st.param.b64 [q], %rd1; call (r), poll, (q); ld.param.b32 %r1, [r]; }}
+        setp.eq.u32 %p1, %r1, 0; @%p1 bra again;"
+    );
+    let spills = ".local .u32 d; again: ld.volatile.global.u32 %r1, [%rd1]; st.local.u32 [d], %r1; ld.local.u32 %r2, [d];
+        setp.eq.u32 %p1, %r2, 0; @%p1 bra again;";
+    for body in [&polls, spills] {
+        let result = ended(body, 1, 32, None).result;
+        assert_eq!(result.faults.len(), 1, "{body}");
+        assert!(result.faults[0].to_string().contains("nothing changes the bytes at 0x80000000"));
+    }
+}
+
+/// One block that runs in a loop and looks at nothing is enough.
+#[test]
+fn endless_loops_of_many_blocks_end_with_the_first() {
+    let result = ended("again: bra again;", 257, 256, None).result;
+    assert_eq!((result.faults.len(), result.counts.blocks), (1, 1));
+}
+
+#[test]
+fn a_block_alone_may_wait_for_another_one() {
+    let mut options = KernelLaunch::new([2, 1, 1], [1; 3]);
+    options.options.only_block = Some([0; 3]);
+    let fault = launch(&module(LATER), options, &[vec![0; 4]]).result.faults[0].to_string();
+    assert!(fault.ends_with("; another block may, but only this one was run"), "{fault}");
+}

@@ -1,7 +1,11 @@
 //! What is not executed, or never written, is not known: no result of it is taken for zero.
 
 use super::{Launched, launch, module};
-use warpload_ptx::launch::{KernelFaultKind, KernelLaunch, UnknownCause};
+use warpload::memory::Space;
+use warpload_ptx::launch::{
+    AllocationUse, Checks, DeviceMemory, Kernel, KernelFaultKind, KernelLaunch, UnknownCause,
+};
+use warpload_ptx::read;
 
 /// Launches a body with one warp, and a buffer of 256 bytes that is 0x5a everywhere.
 fn run(body: &str) -> Launched {
@@ -402,4 +406,29 @@ fn copies_of_unknown_initial_values_are_unknown_results() {
     assert_known(&run(&format!("{variable}{load}")));
     let launched = run(&format!("{variable}{load} st.global.u64 [%rd1], %rd3;"));
     assert_eq!(unknown(&launched), (8, "nothing gives it a value before the launch".to_owned()));
+}
+
+/// An atomic operation on unknown bytes leaves unknown ones, apart from an exchange.
+#[test]
+fn atomic_operations_on_unknown_bytes_are_named() {
+    for (body, is_known) in [
+        ("red.global.add.u32 [%rd1], 1;", false),
+        ("atom.global.cas.b32 %r1, [%rd1], 0, 1;", false),
+        ("atom.global.exch.b32 %r1, [%rd1], 1;", true),
+    ] {
+        let source = module(body);
+        let module = read(&source).expect("a module");
+        let mut memory = DeviceMemory::new();
+        let purpose = AllocationUse::Argument(0);
+        let address = memory.allocate(vec![0; 4], purpose).expect("room");
+        memory.make_unknown(Space::Global, address..address + 4);
+        let mut options = KernelLaunch::new([1; 3], [1; 3]);
+        options.options.checks = Checks::ALL;
+        let options = options.parameter(&address.to_le_bytes());
+        let kernel = Kernel::chosen(&module, None).expect("a kernel");
+        let result = kernel.run(&options, &mut memory, None).expect("an end");
+        assert_eq!(result.is_clean(), is_known, "{body}");
+        let kinds: Vec<&str> = result.fault_kinds().into_keys().collect();
+        assert_eq!(kinds, if is_known { vec![] } else { vec!["unknown_value"] }, "{body}");
+    }
 }
