@@ -705,7 +705,7 @@ fn undefined_synchronization_is_reported() {
         ),
         // The lanes of a warp name two barriers, or two counts.
         ("and.b32 %r1, %r0, 1; bar.sync %r1, 32;".to_owned(), "barrier hang"),
-        ("and.b32 %r1, %r0, 1; barrier.sync %r1, 64;".to_owned(), ""),
+        ("and.b32 %r1, %r0, 1; barrier.sync %r1, 32;".to_owned(), ""),
         (
             "setp.lt.u32 %p1, %r0, 5; selp.u32 %r1, 64, 32, %p1; bar.sync 1, %r1;".to_owned(),
             "barrier hang",
