@@ -265,6 +265,8 @@ impl Warp {
     /// Executes paths until the block has to act.
     pub(crate) fn run(&mut self, engine: &mut Engine<'_>, turn: u64) -> Result<Event, Stop> {
         let last = engine.counts.warp_instructions.saturating_add(turn);
+        // A lane that polls may wait for another warp, also if it does so in a function.
+        let (soon, polls) = (engine.counts.warp_instructions + u64::from(PATH_TURN), engine.polls);
         loop {
             if !self.waiting.is_empty() {
                 self.meet(engine);
@@ -276,7 +278,8 @@ impl Warp {
             if let Some(event) = self.run_path(path, engine)? {
                 return Ok(event);
             }
-            if engine.counts.warp_instructions >= last {
+            let now = engine.counts.warp_instructions;
+            if now >= last || now >= soon && engine.polls != polls {
                 return Ok(Event::Turn);
             }
         }

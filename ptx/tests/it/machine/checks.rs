@@ -708,7 +708,7 @@ fn undefined_synchronization_is_reported() {
         ("and.b32 %r1, %r0, 1; barrier.sync %r1, 32;".to_owned(), ""),
         (
             "setp.lt.u32 %p1, %r0, 5; selp.u32 %r1, 64, 32, %p1; bar.sync 1, %r1;".to_owned(),
-            "barrier hang",
+            "barrier",
         ),
         (
             "setp.lt.u32 %p1, %r0, 32; @%p1 bar.sync 0; @!%p1 bar.red.popc.u32 %r3, 0, %p1;"
