@@ -57,7 +57,7 @@ fn what_cannot_be_launched_is_said() {
             "arguments[1].zeros: more than 524288 zeros in all",
         ),
         (
-            "again: bra again;",
+            "mov.u32 %r3, 0; again: add.u32 %r3, %r3, 1; bra again;",
             "[1,1,1]",
             BUFFERS,
             "line 8: 4194304 warp instructions were executed, and the launch has not ended; its last jump back is `bra again`",
