@@ -36,9 +36,11 @@ COUNTER = (
     ret;
 }
 .visible .entry spin(.param .u64 out) {
-    .reg .b64 %rd<2>;
+    .reg .b32 %r<2>; .reg .b64 %rd<2>;
     ld.param.u64 %rd1, [out]; st.global.u32 [%rd1], 1; st.global.u32 [count], 100;
+    mov.u32 %r1, 0;
 again:
+    add.u32 %r1, %r1, 1;
     bra again;
 }"""
 )
