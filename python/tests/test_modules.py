@@ -235,7 +235,6 @@ def test_a_launch_that_fails_leaves_the_module_usable() -> None:
 def test_unknown_bytes_of_an_earlier_launch_are_findings_of_later_ones() -> None:
     text = COUNTER.replace("st.global.u32 [%rd1], 1;", "st.global.u32 [step2], %r1; ret;")
     text = text.replace(".const .u32 step", ".global .u32 step2;\n.const .u32 step")
-    text = text.replace(".entry spin(.param .u64 out) {", ".entry spin(.param .u64 out) {\n .reg .b32 %r<2>;")
     module = Module(text)
     launch = module.kernel("spin")(1, 1, (None,))
     assert [(one.name, one.cause) for one in launch.unknown] == [("step2", "nothing has written `%r1`")]
