@@ -460,7 +460,8 @@ impl Access<'_, '_> {
                     let (region, offset) = memories.at_mut(found);
                     let end = offset + bytes as usize;
                     if let Some(place) = region.values.get_mut(offset..end) {
-                        is_changed |= *place != values[..bytes as usize];
+                        let is_local = matches!(found, Found::Local(_));
+                        is_changed |= !is_local || *place != values[..bytes as usize];
                         place.copy_from_slice(&values[..bytes as usize]);
                     }
                     for (part, flags) in flags[..bytes as usize].chunks(size).enumerate() {

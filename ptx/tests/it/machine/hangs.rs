@@ -1,7 +1,10 @@
 //! Launches that never end: each ends at once, and says what its threads wait for.
 
 use super::{Launched, launch, module};
-use warpload_ptx::launch::KernelLaunch;
+use warpload_ptx::launch::{
+    AllocationUse, DeviceMemory, Kernel, KernelLaunch, MemoryAccess, MemoryObserver,
+};
+use warpload_ptx::read;
 
 /// Launches a body with a buffer, and a limit that a hang must not reach.
 fn ended(body: &str, grid: u32, threads: u32, resident: Option<usize>) -> Launched {
@@ -185,4 +188,32 @@ fn a_block_alone_may_wait_for_another_one() {
     options.options.only_block = Some([0; 3]);
     let fault = launch(&module(LATER), options, &[vec![0; 4]]).result.faults[0].to_string();
     assert!(fault.ends_with("; another block may, but only this one was run"), "{fault}");
+}
+
+/// Gets the values of all accesses, as a trace does.
+struct Values;
+
+impl MemoryObserver for Values {
+    fn access(&mut self, _: &MemoryAccess<'_>) {}
+}
+
+/// Stores of what is there already are an effect in global memory, also for an observer that compares them.
+#[test]
+fn an_observer_changes_no_verdict() {
+    let source = module(
+        "again: ld.volatile.global.u32 %r1, [%rd1]; st.global.u32 [%rd1+64], 7;
+        setp.eq.u32 %p1, %r1, 0; @%p1 bra again;",
+    );
+    let module = read(&source).expect("a module");
+    let kernel = Kernel::chosen(&module, None).expect("a kernel");
+    let ended = |observer: Option<&mut dyn MemoryObserver>| {
+        let mut memory = DeviceMemory::new();
+        let buffer = memory.allocate(vec![0; 256], AllocationUse::Argument(0)).expect("room");
+        let mut options = KernelLaunch::new([1; 3], [1; 3]).parameter(&buffer.to_le_bytes());
+        options.options.steps = 200_000;
+        kernel.run(&options, &mut memory, observer).map_err(|error| error.to_string())
+    };
+    let alone = ended(None);
+    assert_eq!(alone, ended(Some(&mut Values)));
+    assert!(alone.is_err_and(|error| error.contains("has not ended")));
 }
