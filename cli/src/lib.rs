@@ -49,6 +49,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use self::io::Output;
 use self::options::{Color, Progress};
 use crate::process::Status;
+use warpload_ptx::launch::Checks;
 use warpload_replay::NothingSelected;
 use warpload_report::text_table as table;
 
@@ -192,13 +193,18 @@ pub fn run_to_end(arguments: impl IntoIterator<Item = OsString>) -> Ended {
     // The short form that other tools have; here a format has a name.
     let options = arguments.iter_mut().take_while(|word| *word != "--");
     options.filter(|word| *word == "--json").for_each(|word| *word = "--format=json".into());
-    // `ptx run --check kernel.ptx` has no list.
+    // In `ptx run --check kernel.ptx` the option has no list, so a list is joined to it here.
     let run = arguments.windows(2).position(|words| words[0] == "ptx" && words[1] == "run");
-    for at in run.unwrap_or(arguments.len())..arguments.len().saturating_sub(1) {
-        let is_list = |word: &str| word.parse::<warpload_ptx::launch::Checks>().is_ok();
-        if arguments[at] == "--check" && !arguments[at + 1].to_str().is_some_and(is_list) {
-            arguments[at] = "--check=races,sync,uninitialized".into();
+    let is_list =
+        |word: &OsString| word.to_str().is_some_and(|word| word.parse::<Checks>().is_ok());
+    let mut at = run.unwrap_or(arguments.len());
+    while at + 1 < arguments.len() {
+        if arguments[at] == "--check" && is_list(&arguments[at + 1]) {
+            let list = arguments.remove(at + 1);
+            arguments[at].push("=");
+            arguments[at].push(list);
         }
+        at += 1;
     }
     let parsed = command().try_get_matches_from(&arguments);
     let parsed = parsed.and_then(|matches| Arguments::from_arg_matches(&matches));

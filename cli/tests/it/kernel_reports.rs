@@ -373,3 +373,70 @@ fn a_launch_goes_on_after_its_trace_fails() {
     assert_eq!(memory.bytes(address).unwrap()[..4], 20_000_u32.to_le_bytes());
     assert_eq!(trace.finish().err().unwrap().kind(), io::ErrorKind::StorageFull);
 }
+
+/// `--check` has a list or none, before and after the file.
+#[test]
+fn checks_are_chosen_by_a_list() {
+    let source = module("st.global.u32 [%rd1], %r0; bar.warp.sync 1;");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.ptx");
+    fs::write(&path, &source).unwrap();
+    let ran = |before: &[&str], after: &[&str]| -> Ran {
+        let mut command = warpload();
+        command.args(["ptx", "run"]).args(before).arg(&path);
+        command.args(["--block", "32", "--arg", "zeros:4096", "--format", "json"]).args(after);
+        command.output().unwrap().into()
+    };
+    for (options, expected) in [
+        (&[][..], &[][..]),
+        (&["--check"], &["membermask", "race"]),
+        (&["--check", "races,uninitialized"], &["race"]),
+        (&["--check=sync"], &["membermask"]),
+        // The store is to global memory.
+        (&["--check", "races:shared"], &[]),
+        (&["--check-races"], &["race"]),
+        (&["--check-uninitialized"], &[]),
+    ] {
+        for ran in [ran(options, &[]), ran(&[], options)] {
+            assert_eq!(ran.stderr, "", "{options:?}");
+            let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+            let counts = report["launch"]["fault_counts"].as_object().unwrap();
+            let kinds: Vec<&str> = counts.keys().map(String::as_str).collect();
+            assert_eq!(kinds, expected, "{options:?}");
+            assert_eq!(ran.status, i32::from(!expected.is_empty()), "{options:?}");
+        }
+    }
+    let wrong = ran(&[], &["--check=race"]);
+    assert_eq!(wrong.status, 2);
+    assert!(wrong.stderr.contains("no check \"race\"; the checks are races,"), "{}", wrong.stderr);
+}
+
+/// Unknown bytes are written to no file, and end with status 1.
+#[test]
+fn a_buffer_may_be_unknown() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, dump) = (folder.path().join("k.ptx"), folder.path().join("out.bin"));
+    fs::write(&path, module("st.global.u32 [%rd1+4], 7;")).unwrap();
+    let ran = |bytes: &str| -> Ran {
+        let mut command = warpload();
+        command.args(["ptx", "run"]).arg(&path).args(["--block", "32", "--arg", bytes, "--dump"]);
+        command.arg(format!("0={}", dump.display())).output().unwrap().into()
+    };
+    let unknown = ran("uninit:8");
+    assert_eq!((unknown.status, dump.exists()), (1, false), "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("the initial value has bytes without a value"));
+    assert_eq!((ran("zeros:8").status, dump.exists()), (0, true));
+}
+
+#[test]
+fn blocks_that_are_not_resident_are_named() {
+    let source = module(
+        "mov.u32 %r1, %ctaid.x; setp.ne.u32 %p3, %r1, 0; @%p3 bra set;
+        wait: ld.acquire.gpu.global.u32 %r2, [%rd1]; setp.eq.u32 %p3, %r2, 0; @%p3 bra wait; bra.uni end;
+        set: st.release.gpu.global.u32 [%rd1], 1; end:",
+    );
+    assert_eq!(run(&source, &["--grid", "2", "--resident", "2"]).status, 0);
+    let ran = run(&source, &["--grid", "2", "--resident", "1"]);
+    assert_eq!(ran.status, 1);
+    assert!(ran.stdout.contains("; block (1, 0, 0) never begins, because other blocks wait"));
+}

@@ -153,10 +153,10 @@ struct KernelArguments {
     threads: Option<usize>,
 
     /// Report more than faults of memory: `races` (or `races:shared`), two threads that access the same bytes with nothing
-    /// between; `sync`, undefined uses of barriers and shuffles; `uninitialized`, uses of what nothing has written. A list
+    /// between; `sync`, undefined uses of barriers and shuffles; `uninitialized`, uses of bytes that nothing has written. A list
     /// with commas; without one, all
-    #[arg(long, value_name = "LIST", num_args = 0..=1, default_missing_value = "races,sync,uninitialized")]
-    check: Option<Checks>,
+    #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true)]
+    check: Option<Option<Checks>>,
 
     /// Launch a module although `ptx check` refuses it; illegal instructions are not executed
     #[arg(long)]
@@ -275,7 +275,7 @@ impl KernelArguments {
         launch.options.only_block = self.blocks;
         launch.options.resident = self.resident;
         launch.options.threads = self.threads.unwrap_or(0);
-        let mut checks = self.check.unwrap_or_default();
+        let mut checks = self.check.map_or(Checks::default(), |list| list.unwrap_or(Checks::ALL));
         checks.uninitialized |= self.check_uninitialized;
         checks.races = checks.races.or(self.check_races.then_some(CheckedRaces::All));
         launch.options.checks = checks;
