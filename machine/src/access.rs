@@ -10,7 +10,7 @@ use crate::hang::Poll;
 use crate::mbarrier::State;
 use crate::memory::{Found, Memories, Missing, UNKNOWN, UNWRITTEN, joined};
 use crate::observer::{LoadAlone, LoadOutcome, LoadedLanes, SkipReason};
-use crate::races::{self, Place};
+use crate::races::{CheckedAccess, Place};
 use crate::registers::{Origin, Registers, Slot};
 use crate::scalar::ScalarType as T;
 use crate::warp::{Path, Warp, lanes};
@@ -61,8 +61,7 @@ pub(crate) fn execute(
             find_addresses(run.warp, path, address, exec, &mut from)?;
             run.copy(&from, bytes, part, engine)
         }
-    }?;
-    Ok(())
+    }
 }
 
 /// Notes an access that may wait for another thread.
@@ -208,7 +207,8 @@ impl Access<'_, '_> {
         engine.fault(kind, self.op, self.warp.number, lane as u32, address);
     }
 
-    /// Stores without a lookup for each lane. Returns false if the general path is necessary: a lane faults, lanes access unknown bytes, or an observer or the race detector needs each lane's access.
+    /// Stores without a lookup for each lane. Returns false if the general path is necessary: a lane faults, lanes access
+    /// unknown bytes or local memory, or an observer needs the bytes.
     fn store_at_once(&mut self, engine: &mut Engine<'_>) -> bool {
         if engine.observes_values() {
             return false;
@@ -663,7 +663,7 @@ impl Access<'_, '_> {
         engine.effects += 1;
         let mut seen = LaneBytes::default();
         let (mut done, mut lost) = (0, 0);
-        // The lanes that read their source, and what they read.
+        // The lanes that read their source, and the number of bytes that each lane reads.
         let mut sources = 0;
         let mut sizes = [0; LANES];
         for lane in lanes(self.exec) {
@@ -901,7 +901,7 @@ impl Access<'_, '_> {
         Ok(())
     }
 
-    /// Reports the lanes that store in global memory what the program leaves undefined: nobody would see it elsewhere.
+    /// Reports the lanes that store an undefined value in global memory, because only there the caller can see it.
     fn check_kept(&self, slots: impl Iterator<Item = Slot>, done: u32, engine: &mut Engine<'_>) {
         let map = *engine.memory.map();
         let is_kept = |lane: &usize| {
@@ -960,7 +960,7 @@ impl Access<'_, '_> {
         };
         // Both halves of a packed number are accesses. [PTX ISA, "Packed Data Types"]
         let size = self.access.size / self.access.scalar.parts().1.max(1);
-        let access = races::Access {
+        let access = CheckedAccess {
             bytes,
             size,
             is_write,

@@ -310,7 +310,7 @@ impl Engine<'_> {
 }
 
 impl Barrier {
-    /// What is undefined about an arrival.
+    /// The undefined use of the barrier that an arrival would be; `None` if it is a defined one.
     fn misuse(&self, kind: BarrierKind, threads: Option<u32>) -> Option<BarrierFault> {
         let is_reduction = |kind: BarrierKind| {
             matches!(kind, BarrierKind::And | BarrierKind::Or | BarrierKind::Popc)

@@ -1,8 +1,8 @@
-//! [`Checks`]: what a launch judges beside faults of memory.
+//! [`Checks`]: the judgements of a launch that cost time: races, synchronization, uninitialized memory.
 
 use std::str::FromStr;
 
-/// The memories in which a launch looks for data races.
+/// The memories that a launch searches for data races.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckedRaces {
     /// Shared memory alone.
@@ -11,8 +11,8 @@ pub enum CheckedRaces {
     All,
 }
 
-/// What a launch judges beside faults of memory, at a cost; nothing by default. As a text, a list of `races`,
-/// `races:shared`, `sync` and `uninitialized`.
+/// The judgements of a launch beside faults of its accesses; none by default, because they cost time. As a text, a list of
+/// `races`, `races:shared`, `sync` and `uninitialized`.
 ///
 /// ```
 /// use warpload_machine::{CheckedRaces, Checks};

@@ -16,7 +16,7 @@ use crate::log::FaultLog;
 use crate::memory::{AllocationSide, AllocationUse, DeviceMemory, MAX_LOCAL, NearestAllocation};
 use crate::observer::{LaunchCounts, LaunchWatch, LoadAlone, MemoryAccess, MemoryObserver};
 use crate::order::Strong;
-use crate::races::{Access, FragmentKind, Place, Race, Races};
+use crate::races::{CheckedAccess, FragmentKind, Place, Race, Races};
 use crate::registers::{Origins, Registers};
 use crate::warp::MAX_STACK;
 use warpload::lane::{LANES, LaneMask};
@@ -139,7 +139,8 @@ pub(crate) struct Engine<'e> {
     pub(crate) polls: u64,
     /// The number of atomic operations that have changed memory and returned the old value.
     pub(crate) changes: u64,
-    /// The number of instructions with an effect beyond registers, and of those that read a clock.
+    /// The number of instructions that may change more than registers, or read a clock: only with such ones can a launch
+    /// come to a state that it has not been in.
     pub(crate) effects: u64,
     /// Shows how far the launch is, and can end it.
     pub(crate) watch: Option<&'e LaunchWatch>,
@@ -346,6 +347,14 @@ impl<'e> Engine<'e> {
         }
     }
 
+    /// The generic address of a place.
+    pub(crate) fn address(&self, place: Place) -> u64 {
+        match place {
+            Place::Shared(offset) => self.memory.map().shared().base.wrapping_add(offset),
+            Place::Global(address) => address,
+        }
+    }
+
     /// The generic address of an address in a space.
     pub(crate) fn generic(&self, space: AddressSpace, address: u64) -> u64 {
         let map = self.memory.map();
@@ -451,7 +460,7 @@ impl<'e> Engine<'e> {
     /// Checks the accesses of lanes for races. `are_equal` is whether two lanes store the same.
     pub(crate) fn check_lanes(
         &mut self,
-        access: &Access,
+        access: &CheckedAccess,
         exec: u32,
         (space, addresses): (AddressSpace, &[u64; LANES]),
         are_equal: &dyn Fn(usize, usize) -> bool,
@@ -472,7 +481,7 @@ impl<'e> Engine<'e> {
     /// Checks an access that lanes make together for races.
     pub(crate) fn check_together(
         &mut self,
-        access: &Access,
+        access: &CheckedAccess,
         lanes: (u32, FragmentKind),
         (space, address): (AddressSpace, u64),
     ) {
@@ -490,7 +499,7 @@ impl<'e> Engine<'e> {
         self.races.as_ref()?.last_write(place, &self.block.history)
     }
 
-    fn report_races(&mut self, access: &Access) {
+    fn report_races(&mut self, access: &CheckedAccess) {
         let Some(races) = &mut self.races else { return };
         for race in races.take_found() {
             let Race { other, access: how, reason, thread, block, lane, place } = race;
@@ -500,10 +509,7 @@ impl<'e> Engine<'e> {
             if *times > 1 {
                 continue;
             }
-            let address = match place {
-                Place::Shared(offset) => self.memory.map().shared().base + offset,
-                Place::Global(address) => address,
-            };
+            let address = self.address(place);
             let thread = self.shape.thread(thread / LANES as u32, thread as usize % LANES);
             let block = self.shape.block(block.into());
             let kind = FaultKind::Race { other, thread, block, access: how, reason, times: 1 };

@@ -34,7 +34,7 @@ pub enum FaultKind<S, C> {
         thread: [u32; 3],
         /// The block of that thread.
         block: [u32; 3],
-        /// What the other access did.
+        /// Whether the other access was a read, a write or a copy.
         access: OtherAccess,
         /// Why nothing orders the two.
         reason: Unordered,
@@ -45,7 +45,7 @@ pub enum FaultKind<S, C> {
     Trap,
     /// A barrier is used in a way that PTX leaves undefined.
     Barrier(BarrierFault),
-    /// A lane executes an exchange whose mask of members does not have it.
+    /// A lane is not in the mask of members of the exchange that it executes.
     Membermask {
         /// The mask.
         members: u32,
@@ -208,7 +208,7 @@ pub enum MbarrierFault {
         /// The pending count.
         pending: u64,
     },
-    /// `mbarrier.init` of what is an mbarrier already.
+    /// A second `mbarrier.init` of the same bytes, without `mbarrier.inval` between.
     #[error("it is an mbarrier already: expected `mbarrier.inval` before another `mbarrier.init`")]
     InUse,
     /// The number of bytes that the phase waits for is out of range.

@@ -123,7 +123,8 @@ impl Fill {
         Ok(Self { rule, scalar, count: number, seed })
     }
 
-    /// Whether the bytes have values. Otherwise [`DeviceMemory::make_unknown`] takes those of [`Self::bytes`] away.
+    /// Whether the bytes have values. If not, the caller marks its copy of [`Self::bytes`] by
+    /// [`DeviceMemory::make_unknown`].
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.rule != Rule::Uninit

@@ -1,12 +1,11 @@
-//! [`Hang`]: what threads wait for that never happens, and how the machine knows.
+//! [`Hang`]: a wait that never ends, and how the machine knows.
 //!
-//! A block hangs if all of its warps wait, or repeat themselves: they run without an effect beyond registers until the
-//! registers and the places of all their threads are what they were before. Nothing but another block can let them go on
-//! then. A launch hangs if all of its resident blocks do, and no other one can begin. A loop that counts its rounds or
+//! A block hangs if each of its warps waits or repeats itself: it runs without an effect beyond registers until its
+//! registers and the places of its lanes are the same as before. Only another block can let it go on then. A launch hangs if all of its resident blocks do, and no other one can begin. A loop that counts its rounds or
 //! reads the clock does not repeat itself.
 
 use std::collections::HashSet;
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash, Hasher};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::block::Block;
 use crate::code::Site;
@@ -17,7 +16,7 @@ use crate::races::Place;
 use crate::registers::Origin;
 use crate::warp::{Path, Warp};
 
-/// What threads wait for that never happens. `S` is how another instruction is known.
+/// A wait that never ends. `S` is how another instruction is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Hang<S> {
@@ -124,7 +123,7 @@ impl Repetition {
             *self = Self { effects, ..Self::default() };
             warps.iter_mut().for_each(|warp| warp.polls.clear());
         }
-        let mut hasher = BuildHasherDefault::<DefaultHasher>::default().build_hasher();
+        let mut hasher = DefaultHasher::new();
         warps.iter().for_each(|warp| warp.hash(&mut hasher));
         if self.seen.insert(hasher.finish()) {
             return false;
@@ -155,65 +154,75 @@ impl Hash for Warp {
     }
 }
 
+/// Lanes of a warp that wait, with the address of the mbarrier or of the bytes that they poll.
+struct Stuck {
+    site: Site,
+    warp: usize,
+    lanes: u32,
+    wait: Wait<Site>,
+    address: u64,
+}
+
 impl Engine<'_> {
     /// Reports all that wait in a block that hangs.
     pub(crate) fn report_hang(&mut self, block: &mut Block, not_resident: Option<[u32; 3]>) {
         std::mem::swap(&mut self.block, block);
         let (warps, barriers) = self.block.take_warps();
-        let mut waits: Vec<(Site, usize, u32, Wait<Site>, u64)> = Vec::new();
+        let mut stuck: Vec<Stuck> = Vec::new();
         for (number, barrier) in barriers.iter().enumerate() {
             for (warp, path) in barrier.waiting() {
                 let wait = barrier.wait(number as u32, &warps);
-                waits.push((self.site(path), warp, path.mask, wait, 0));
+                stuck.push(Stuck {
+                    site: self.site(path),
+                    warp,
+                    lanes: path.mask,
+                    wait,
+                    address: 0,
+                });
             }
         }
         for (at, warp) in warps.iter().enumerate() {
+            let of = |path: &Path, site, wait, address| Stuck {
+                site,
+                warp: at,
+                lanes: path.mask,
+                wait,
+                address,
+            };
             for (path, missing) in warp.stuck() {
-                waits.push((self.site(path), at, path.mask, Wait::Lanes { missing }, 0));
+                stuck.push(of(path, self.site(path), Wait::Lanes { missing }, 0));
             }
             for path in &warp.ready {
                 let poll = warp.polls.iter().rev().find(|poll| poll.lanes & path.mask != 0);
-                let (site, wait, address) = match poll {
-                    Some(poll) => (poll.site, self.polled(poll), self.address(poll.place)),
-                    None => (self.site(path), Wait::Loop, 0),
-                };
-                waits.push((site, at, path.mask, wait, address));
+                stuck.push(match poll {
+                    Some(poll) => of(path, poll.site, self.polled(poll), self.address(poll.place)),
+                    None => of(path, self.site(path), Wait::Loop, 0),
+                });
             }
         }
-        // Threads that wait for the same at one instruction are one fault.
-        while let Some((site, warp, mask, wait, address)) =
-            (!waits.is_empty()).then(|| waits.remove(0))
-        {
-            let is_same = |of: &mut (Site, usize, u32, Wait<Site>, u64)| {
-                of.0 == site && of.3 == wait && of.4 == address
-            };
-            let others = waits.extract_if(.., is_same);
-            let threads = others.fold(mask.count_ones(), |all, of| all + of.2.count_ones());
+        while !stuck.is_empty() {
+            let Stuck { site, warp, lanes, wait, address } = stuck.remove(0);
+            // Threads that wait for the same at one instruction are one fault.
+            let is_same =
+                |of: &mut Stuck| (of.site, of.address) == (site, address) && of.wait == wait;
+            let others = stuck.extract_if(.., is_same);
+            let threads = others.fold(lanes.count_ones(), |all, of| all + of.lanes.count_ones());
+            let is_alone = self.options.only_block.is_some();
             let kind = match self.skipped.keys().next() {
-                // It may be what they wait for.
+                // It may be the one that would end the wait.
                 Some(skipped) => FaultKind::UnknownValue {
                     what: "whether this wait ends",
                     cause: Origin::NotExecuted(*skipped),
                 },
-                None => {
-                    let is_alone = self.options.only_block.is_some();
-                    FaultKind::Hang(Box::new(Hang { wait, threads, not_resident, is_alone }))
-                }
+                None => FaultKind::Hang(Box::new(Hang { wait, threads, not_resident, is_alone })),
             };
-            self.fault_at(kind, site, warp as u32, mask.trailing_zeros(), address);
+            self.fault_at(kind, site, warp as u32, lanes.trailing_zeros(), address);
         }
         std::mem::swap(&mut self.block, block);
     }
 
     fn site(&self, path: &Path) -> Site {
         self.code.ops[path.pc as usize].site
-    }
-
-    fn address(&self, place: Place) -> u64 {
-        match place {
-            Place::Shared(offset) => self.memory.map().shared().base + offset,
-            Place::Global(address) => address,
-        }
     }
 
     /// What a poll waits for.

@@ -40,7 +40,7 @@ pub struct LaunchOptions {
     pub misaligned: Misaligned,
     /// The maximum number of warp instructions. Exceeding it is [`LaunchEnd::Steps`].
     pub steps: u64,
-    /// What is judged beside faults of memory.
+    /// The checks beside faults of accesses.
     pub checks: Checks,
     /// The lanes of each warp that run threads; all by default.
     pub active: LaneMask,

@@ -12,7 +12,7 @@ use crate::engine::{Engine, Stop};
 use crate::fault::FaultKind;
 use crate::float::{self, Direction, FloatOp, Modes};
 use crate::memory::{Missing, UNKNOWN, UNWRITTEN, joined};
-use crate::races;
+use crate::races::CheckedAccess;
 pub use crate::races::FragmentKind;
 use crate::registers::{Lane, Origin, Registers, Slot};
 use crate::scalar::ScalarType as T;
@@ -728,8 +728,8 @@ impl Transfer<'_, '_> {
     }
 
     /// A part of the transfer, for the race detector.
-    fn checked(&self, bytes: usize) -> races::Access {
-        races::Access {
+    fn checked(&self, bytes: usize) -> CheckedAccess {
+        CheckedAccess {
             bytes: bytes as u32,
             size: 1,
             is_write: self.is_store(),

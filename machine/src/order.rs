@@ -171,7 +171,15 @@ impl Clock {
     }
 }
 
-/// Joins a clock to what may be shared with others.
+/// Whether two threads know the same because they share it.
+fn is_shared(one: &Extra, two: &Extra) -> bool {
+    match (one, two) {
+        (Some(one), Some(two)) => Rc::ptr_eq(one, two),
+        (one, two) => one.is_none() && two.is_none(),
+    }
+}
+
+/// Joins a clock to one that others may share.
 fn join_shared(extra: &mut Extra, clock: &Rc<Clock>) {
     match extra {
         Some(known) => Rc::make_mut(known).join(clock),
@@ -375,11 +383,7 @@ impl BlockOrder {
         let threads = self.of_warp(warp);
         for lane in lanes(mask) {
             let Some(thread) = threads.get_mut(lane) else { continue };
-            let is_same = |known: &(Extra, Rc<Clock>)| match (&known.0, &thread.extra) {
-                (Some(one), Some(two)) => Rc::ptr_eq(one, two),
-                (one, two) => one.is_none() && two.is_none(),
-            };
-            let joined = match last.take().filter(is_same) {
+            let joined = match last.take().filter(|known| is_shared(&known.0, &thread.extra)) {
                 Some((_, joined)) => joined,
                 None => match &thread.extra {
                     None => clock.clone(),
@@ -583,14 +587,10 @@ impl BlockOrder {
             released.device.as_ref().map(|of| of.1.clone()),
             Some(released.sc.clone()),
         ];
-        let is_same = |(one, two): (&Extra, &Extra)| match (one, two) {
-            (Some(one), Some(two)) => Rc::ptr_eq(one, two),
-            (one, two) => one.is_none() && two.is_none(),
-        };
         let knows = thread
             .last_read
             .is_some_and(|last| last.scope >= strong.scope && (last.acquires || !strong.acquires));
-        if knows && thread.last_seen.iter().zip(&now).all(is_same) {
+        if knows && thread.last_seen.iter().zip(&now).all(|(one, two)| is_shared(one, two)) {
             return;
         }
         (thread.last_seen, thread.last_read) = (now, Some(strong));

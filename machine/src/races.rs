@@ -61,7 +61,7 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// The place of an address; `None` for local memory, and for memory that no kernel writes.
+    /// The place of an address; `None` in local memory, which is the thread's own, and in constant banks.
     #[inline(always)]
     pub(crate) fn of(space: AddressSpace, address: u64, map: &AddressMap) -> Option<Self> {
         let inside = |window: Window| {
@@ -81,9 +81,9 @@ impl Place {
     }
 }
 
-/// An access of a warp, the same for all its lanes.
+/// An access of a warp: the parts that all of its lanes share.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Access {
+pub(crate) struct CheckedAccess {
     /// The size of each lane's access, and of an element of it, in bytes.
     pub(crate) bytes: u32,
     pub(crate) size: u32,
@@ -201,8 +201,13 @@ impl Lists {
     fn push(&mut self, at: usize, read: Record) {
         let list = self.lists.entry(at).or_default();
         list.push((read, false));
+        let count = list.len();
+        self.mark(at, count);
+    }
+
+    fn mark(&mut self, at: usize, count: usize) {
         self.some[at / 64 % 4] |= 1 << (at % 64);
-        self.full[at / 64 % 4] |= u64::from(list.len() >= MORE_OF_CELL) << (at % 64);
+        self.full[at / 64 % 4] |= u64::from(count >= MORE_OF_CELL) << (at % 64);
     }
 
     fn take(&mut self, at: usize) -> Vec<(Record, bool)> {
@@ -213,8 +218,7 @@ impl Lists {
 
     fn put(&mut self, at: usize, list: Vec<(Record, bool)>) {
         if !list.is_empty() {
-            self.some[at / 64 % 4] |= 1 << (at % 64);
-            self.full[at / 64 % 4] |= u64::from(list.len() >= MORE_OF_CELL) << (at % 64);
+            self.mark(at, list.len());
             self.lists.insert(at, list);
         }
     }
@@ -342,7 +346,7 @@ impl Races {
     /// Records the accesses of lanes to their places. `are_equal` is whether two lanes store the same.
     pub(crate) fn access(
         &mut self,
-        access: &Access,
+        access: &CheckedAccess,
         exec: u32,
         place: impl Fn(usize) -> Option<Place>,
         are_equal: &dyn Fn(usize, usize) -> bool,
@@ -375,7 +379,7 @@ impl Races {
     /// Records an access that lanes make together.
     pub(crate) fn access_together(
         &mut self,
-        access: &Access,
+        access: &CheckedAccess,
         (mask, kind): (u32, FragmentKind),
         place: Place,
         order: &BlockOrder,
@@ -390,7 +394,7 @@ impl Races {
 
     fn judge(
         &mut self,
-        access: &Access,
+        access: &CheckedAccess,
         place: Place,
         judge: &mut Judge<'_>,
         shared: &mut History,
@@ -446,7 +450,7 @@ impl Races {
                     }
                     judge.this.lanes = mask;
                 }
-                more.truncate(MORE_OF_CELL.min(MORE - self.more.min(MORE)));
+                more.truncate(MORE_OF_CELL.min(MORE.saturating_sub(self.more)));
                 self.more += more.len();
                 page.more.put(at, more);
             }
@@ -456,7 +460,7 @@ impl Races {
 }
 
 impl Record {
-    fn new(access: &Access, (lanes, fragment): (u32, u8), block: u32, moment: u32) -> Self {
+    fn new(access: &CheckedAccess, (lanes, fragment): (u32, u8), block: u32, moment: u32) -> Self {
         let strength = match access.strong {
             None => 0,
             Some(Scope::Block) => 1,
@@ -627,18 +631,15 @@ impl Judge<'_> {
                 other.lanes = 0;
             }
         }
+        more.retain(|(other, _)| other.lanes != 0);
         let [first, last] = match (is_write, self.this.strength()) {
             (false, _) => reads,
-            (true, 0) => {
-                more.retain(|(other, _)| other.lanes != 0);
-                return writes[0].add(&self.this);
-            }
+            (true, 0) => return writes[0].add(&self.this),
             (true, _) => {
                 let [_, strong @ ..] = writes;
                 strong
             }
         };
-        more.retain(|(other, _)| other.lanes != 0);
         if first.lanes == 0 || first.is_alike(&self.this) {
             return first.add(&self.this);
         }
@@ -932,7 +933,7 @@ mod tests {
                     && !are_strong
             };
             races.moments.tick();
-            let access = Access {
+            let access = CheckedAccess {
                 bytes: 4,
                 size: 4,
                 is_write: writes,

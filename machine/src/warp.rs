@@ -540,10 +540,10 @@ impl Warp {
                     self.forget_writes(base + offset, *bytes, exec);
                 }
             }
-            Action::Fence(scope) => {
+            Action::Fence(fence) => {
                 if let Some(races) = &mut engine.races {
                     let order = &mut engine.block.order;
-                    order.fence(self.number, exec, *scope, &mut races.moments);
+                    order.fence(self.number, exec, *fence, &mut races.moments);
                 }
             }
             Action::Copies(operation) => {

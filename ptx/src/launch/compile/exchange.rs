@@ -96,9 +96,7 @@ impl<'m> FunctionCompiler<'_, 'm> {
         let is_absolute = of.has(QualifierKind::Absolute);
         let keeps_nan = of.has(QualifierKind::Nan);
         let kind = ExchangeKind::Reduce { operation, scalar, is_absolute, keeps_nan };
-        let op = self.emit(Action::Exchange(ExchangeOp { kind, members: Some(members) }));
-        (op.d, op.a) = (d, source);
-        Ok(())
+        self.exchange(kind, Some(members), d, [source, NONE, NONE], NONE)
     }
 
     pub(super) fn barrier(
