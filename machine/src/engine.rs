@@ -494,6 +494,11 @@ impl<'e> Engine<'e> {
         self.report_races(access);
     }
 
+    /// Whether the race detector has judged only a part of the launch.
+    pub(crate) fn races_are_over(&self) -> bool {
+        self.races.as_ref().is_some_and(|races| races.moments.are_over())
+    }
+
     /// The last write of a place, as far as races are checked.
     pub(crate) fn last_write(&self, place: Place) -> Option<Site> {
         self.races.as_ref()?.last_write(place, &self.block.history)

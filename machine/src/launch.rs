@@ -113,6 +113,8 @@ pub enum LaunchEnd {
 pub struct LaunchOutcome {
     /// How it has ended.
     pub end: LaunchEnd,
+    /// The checks that were made, of those of the options: no races after 2^32 - 1 events that order accesses.
+    pub checks: Checks,
     /// The instructions that were executed.
     pub counts: LaunchCounts,
     /// The first faults, in order of execution: at most 20 of each kind at each instruction and, after 10,000, only the
@@ -206,8 +208,11 @@ pub fn run(
         first: unknown.first,
         cause: engine.origins.get(unknown.origin),
     });
+    let mut checks = options.checks;
+    checks.races = checks.races.filter(|_| !engine.races_are_over());
     LaunchOutcome {
         end,
+        checks,
         unknown: unknown.collect(),
         faults: engine.faults.recorded.iter().map(|fault| described(fault, &engine)).collect(),
         fault_totals: engine.faults.totals(),

@@ -83,6 +83,16 @@ impl Moments {
         self.now
     }
 
+    /// Whether there are no more moments, so that later accesses cannot be told apart.
+    pub(crate) fn are_over(self) -> bool {
+        self.now == u32::MAX
+    }
+
+    #[cfg(test)]
+    pub(crate) fn skip(&mut self, moments: u32) {
+        self.now = self.now.saturating_add(moments);
+    }
+
     /// Begins the next moment. Accesses before it have an earlier one.
     pub(crate) fn tick(&mut self) -> u32 {
         self.now = self.now.saturating_add(1);

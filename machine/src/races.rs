@@ -399,6 +399,9 @@ impl Races {
         judge: &mut Judge<'_>,
         shared: &mut History,
     ) {
+        if self.moments.are_over() {
+            return;
+        }
         let (history, mut at, is_shared) = match place {
             Place::Shared(start) => (shared, start, true),
             Place::Global(start) => (&mut self.global, start, false),
@@ -1036,6 +1039,19 @@ mod tests {
             racing += both.racing;
         }
         assert!(reported > 10_000 && reported == racing, "{reported} of {racing}");
+    }
+
+    #[test]
+    fn nothing_is_judged_without_moments() {
+        let mut both = Both::new();
+        while !both.races.moments.are_over() {
+            both.races.moments.skip(u32::MAX / 2);
+        }
+        let mut numbers = Numbers(1);
+        for _ in 0..1000 {
+            both.step(&mut numbers);
+        }
+        assert!(both.racing > 0 && both.reported == 0);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::kernel::{Kernel, KernelLaunch};
+use super::kernel::Kernel;
 use super::report::{
     FaultLine, FaultTotal, KernelFault, KernelResult, SkippedInstruction, UnknownCause,
 };
@@ -21,7 +21,6 @@ impl Kernel<'_> {
         &self,
         outcome: LaunchOutcome,
         registers: &[HashMap<Slot, Register>],
-        launch: &KernelLaunch,
     ) -> KernelResult {
         let written = Written::new(self.module);
         let skipped = outcome.skipped.iter().map(|(site, count)| {
@@ -60,7 +59,7 @@ impl Kernel<'_> {
             skipped,
             faults,
             has_ended: matches!(outcome.end, LaunchEnd::Done | LaunchEnd::Trapped),
-            checks: launch.options.checks,
+            checks: outcome.checks,
         }
     }
 

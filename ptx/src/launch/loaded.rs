@@ -314,7 +314,7 @@ impl<'m> LoadedModule<'m> {
         let outcome = run(code, options, memory, observer, watch);
         memory.protect(*parameters, Protection::Bank(NO_BANK));
         let end = outcome.end;
-        let result = kernel.result(outcome, registers, launch);
+        let result = kernel.result(outcome, registers);
         let (last, is_jump) = match end {
             LaunchEnd::Interrupted => return Err(KernelError::Interrupted),
             LaunchEnd::Steps { last, is_jump } => (last, is_jump),

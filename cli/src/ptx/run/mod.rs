@@ -153,8 +153,8 @@ struct KernelArguments {
     threads: Option<usize>,
 
     /// Report more than faults of memory: `races` (or `races:shared`), two threads that access the same bytes with nothing
-    /// between; `sync`, undefined uses of barriers and shuffles; `uninitialized`, uses of bytes that nothing has written. A list
-    /// with commas; without one, all
+    /// between; `sync`, undefined uses of barriers and shuffles; `uninitialized`, uses of bytes that nothing has written. A
+    /// list with commas; without one, all
     #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true)]
     check: Option<Option<Checks>>,
 
