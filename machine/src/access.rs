@@ -71,12 +71,14 @@ fn note_poll(
     access: &MemoryOp,
     exec: u32,
     addresses: &[u64; LANES],
-    engine: &Engine<'_>,
+    engine: &mut Engine<'_>,
 ) {
     let address = addresses[exec.trailing_zeros() as usize % LANES];
     if let Some(place) = Place::of(access.space, address, engine.memory.map()) {
         let is_mbarrier = matches!(access.kind, MemoryKind::Mbarrier(_));
-        warp.note_poll(Poll { lanes: exec, site: op.site, place, is_mbarrier });
+        let poll = Poll { lanes: exec, site: op.site, place, is_mbarrier };
+        engine.last_poll = Some(poll);
+        warp.note_poll(poll);
     }
 }
 

@@ -11,6 +11,7 @@ use crate::block::Block;
 use crate::checks::CheckedRaces;
 use crate::code::{Code, FunctionCode, Op, Preset, Site};
 use crate::fault::{FaultKind, MachineFaultKind};
+use crate::hang::Poll;
 use crate::launch::LaunchOptions;
 use crate::log::FaultLog;
 use crate::memory::{AllocationSide, AllocationUse, DeviceMemory, MAX_LOCAL, NearestAllocation};
@@ -157,7 +158,9 @@ pub(crate) struct Engine<'e> {
     /// The pairs of instructions with a reported race, because each pair is reported once, and how many races each has.
     pub(crate) known_races: HashMap<[Site; 2], u64>,
     /// The last backward jump of the blocks on their way, reported when the launch reaches its limit.
-    pub(crate) last_loop: Option<Site>,
+    pub(crate) last_loop: Option<(Site, Site)>,
+    /// The last poll of any warp.
+    pub(crate) last_poll: Option<Poll>,
     /// The last instruction with an effect beyond registers, or with a guard, for faults that end the warp.
     pub(crate) last_site: Site,
 }
@@ -208,6 +211,7 @@ impl<'e> Engine<'e> {
             races: options.checks.races.map(|_| Races::default()),
             known_races: HashMap::new(),
             last_loop: None,
+            last_poll: None,
             last_site: Site::default(),
         }
     }

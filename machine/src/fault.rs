@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::code::Site;
-use crate::hang::Hang;
+use crate::hang::{Hang, Wait};
 use crate::memory::Missing;
 use crate::races::{OtherAccess, Unordered};
 use crate::registers::Origin;
@@ -248,6 +248,20 @@ impl<S, C> FaultKind<S, C> {
             Self::DoubleFree => "double_free",
             Self::InvalidFree => "invalid_free",
             Self::UnknownValue { .. } => "unknown_value",
+        }
+    }
+
+    /// Returns the other instruction of the fault: that of the other access of a race, or the last one that changed what
+    /// threads wait for.
+    #[must_use]
+    pub fn other(&self) -> Option<&S> {
+        match self {
+            Self::Race { other, .. } => Some(other),
+            Self::Hang(hang) => match &hang.wait {
+                Wait::Mbarrier { last, .. } | Wait::Memory { last } => last.as_ref(),
+                Wait::Barrier { .. } | Wait::Lanes { .. } | Wait::Loop => None,
+            },
+            _ => None,
         }
     }
 

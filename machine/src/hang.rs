@@ -1,8 +1,9 @@
 //! [`Hang`]: a wait that never ends, and how the machine knows.
 //!
 //! A block hangs if each of its warps waits or repeats itself: it runs without an effect beyond registers until its
-//! registers and the places of its lanes are the same as before. Only another block can let it go on then. A launch hangs if all of its resident blocks do, and no other one can begin. A loop that counts its rounds or
-//! reads the clock does not repeat itself.
+//! registers and the places of its lanes are the same as before. Only another block can let it go on then. A launch hangs
+//! if all of its resident blocks do, and no other one can begin. A loop that counts its rounds or reads the clock does not
+//! repeat itself.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -88,6 +89,26 @@ impl<S> Hang<S> {
             Wait::Loop => Wait::Loop,
         };
         Hang { wait, threads, not_resident, is_alone }
+    }
+}
+
+/// Bytes that a loop reads until another thread changes them. `S` is how another instruction is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PolledBytes<S> {
+    /// The instruction that reads them.
+    pub site: S,
+    /// The generic address of the first byte.
+    pub address: u64,
+    /// The last instruction that wrote them, if races are checked.
+    pub last: Option<S>,
+}
+
+impl<S> PolledBytes<S> {
+    /// The same, with what `site` makes of instructions.
+    pub fn map<L>(self, mut site: impl FnMut(S) -> L) -> PolledBytes<L> {
+        let Self { site: reads, address, last } = self;
+        PolledBytes { site: site(reads), address, last: last.map(site) }
     }
 }
 
@@ -219,6 +240,17 @@ impl Engine<'_> {
             self.fault_at(kind, site, warp as u32, lanes.trailing_zeros(), address);
         }
         std::mem::swap(&mut self.block, block);
+    }
+
+    /// The bytes that the last loop polls.
+    pub(crate) fn polled_bytes(&self) -> Option<PolledBytes<Site>> {
+        let (start, end) = self.last_loop?;
+        let poll = self.last_poll.filter(|poll| (start..=end).contains(&poll.site))?;
+        let last = match self.polled(&poll) {
+            Wait::Mbarrier { last, .. } | Wait::Memory { last } => last,
+            _ => None,
+        };
+        Some(PolledBytes { site: poll.site, address: self.address(poll.place), last })
     }
 
     fn site(&self, path: &Path) -> Site {

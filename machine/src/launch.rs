@@ -6,6 +6,7 @@ use crate::checks::Checks;
 use crate::code::{Code, Site};
 use crate::engine::{Engine, RawFault};
 use crate::fault::{FaultKind, MachineFaultKind};
+use crate::hang::PolledBytes;
 use crate::log::FaultCount;
 use crate::memory::{AllocationUse, DeviceMemory, NearestAllocation};
 use crate::observer::{LaunchCounts, LaunchWatch, MemoryObserver};
@@ -104,6 +105,8 @@ pub enum LaunchEnd {
         last: Site,
         /// Whether it is a backward jump.
         is_jump: bool,
+        /// The bytes that its loop reads until another thread changes them.
+        polled: Option<PolledBytes<Site>>,
     },
 }
 
@@ -197,8 +200,9 @@ pub fn run(
         _ if engine.is_trapped => LaunchEnd::Trapped,
         Ok(()) => LaunchEnd::Done,
         Err(site) => LaunchEnd::Steps {
-            last: engine.last_loop.unwrap_or(site),
+            last: engine.last_loop.map_or(site, |(_, end)| end),
             is_jump: engine.last_loop.is_some(),
+            polled: engine.polled_bytes(),
         },
     };
     let unknown = engine.memory.unknown_bytes().map(|unknown| UnknownBytes {

@@ -51,7 +51,7 @@ pub use self::fault::{
 };
 pub use self::fill::{Fill, FillError};
 pub use self::float::{Direction, Extreme, FloatOp, Modes};
-pub use self::hang::{Hang, Wait};
+pub use self::hang::{Hang, PolledBytes, Wait};
 pub use self::launch::{LaunchEnd, LaunchOptions, LaunchOutcome, MachineFault, UnknownBytes, run};
 pub use self::log::FaultCount;
 pub use self::mbarrier::pending_count;

@@ -28,7 +28,7 @@ const PAGE: u64 = 256;
 const MORE_OF_CELL: usize = 14;
 const MORE: usize = 1 << 20;
 
-/// The bytes of a cell as long as all accesses to its page are to whole ones.
+/// The most bytes of a cell. It has fewer once an access to its page was to parts of such words.
 const WORD: u64 = 4;
 
 /// The part of a warp that makes an access.
@@ -161,7 +161,7 @@ struct Cell {
     reads: [Record; 2],
 }
 
-/// The cells of a page: of its words, or of its bytes once an access was not to whole words.
+/// The cells of a page: of words, of halves, or of bytes, whichever all accesses to it were to whole ones of.
 #[derive(Debug)]
 struct Page {
     cells: Vec<Cell>,
@@ -287,14 +287,20 @@ impl Page {
     /// The numbers of the cells of bytes in the page.
     #[inline(always)]
     fn cells(&mut self, start: u64, bytes: u64) -> Range<usize> {
-        if self.size != 0 && !(start | bytes).is_multiple_of(WORD) {
-            self.cells = self.cells.iter().flat_map(|cell| [*cell; WORD as usize]).collect();
+        let size = (start | bytes).trailing_zeros();
+        if size < self.size {
+            let count = 1 << (self.size - size);
+            self.cells = self
+                .cells
+                .iter()
+                .flat_map(|cell| [*cell; WORD as usize].into_iter().take(count))
+                .collect();
             for (at, list) in take(&mut self.more).lists {
-                for byte in 0..WORD as usize {
-                    self.more.put(at * WORD as usize + byte, list.clone());
+                for part in 0..count {
+                    self.more.put(at * count + part, list.clone());
                 }
             }
-            self.size = 0;
+            self.size = size;
         }
         (start >> self.size) as usize..((start + bytes) >> self.size) as usize
     }
@@ -430,7 +436,7 @@ impl Races {
                     continue;
                 }
                 let mut more = page.more.take(at);
-                // The lists of a page that got cells of bytes are copies.
+                // The lists of a page that got smaller cells are copies.
                 self.more = self.more.saturating_sub(more.len());
                 if is_shared {
                     more.retain(|other| { other.0.block } == judge.order.number);
@@ -1062,6 +1068,13 @@ mod tests {
             assert_eq!(history.page(page % 3).cells(4 * (page % 64), 4).len(), 1);
         }
         assert_eq!(history.pages.len(), 3);
+        let mut cells = |start, bytes| {
+            let page = history.page(0);
+            (page.cells(start, bytes), page.cells.len())
+        };
+        // Words, until halves and bytes are accessed.
+        assert_eq!([cells(8, 8), cells(2, 4), cells(8, 4)], [(2..4, 64), (1..3, 128), (4..6, 128)]);
+        assert_eq!([cells(1, 1), cells(4, 2)], [(1..2, 256), (4..6, 256)]);
         // Another allocation has no history.
         history.page(1).cells[2].writes[0].lanes = 1;
         history.forget(PAGE + 8, 1);

@@ -468,7 +468,8 @@ impl Warp {
             }
             Action::Branch(target) => {
                 if *target <= path.pc && exec != 0 {
-                    engine.last_loop = Some(op.site);
+                    let start = engine.code.ops[*target as usize].site;
+                    engine.last_loop = Some((start, op.site));
                 }
                 self.branch(path, *target, exec);
                 return Ok(Next::Goes);

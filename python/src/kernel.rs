@@ -129,6 +129,9 @@ KernelFault in "warpload.ptx" {
     /// The distance of an out-of-bounds address from the nearest memory, in bytes: from its end if positive; to its
     /// beginning, or for an access that begins inside, to its end, if negative. `None` for other faults.
     distance: Option<i64>,
+    /// The line of the other instruction of a race, or of the last one that changed what threads wait for; `None` for
+    /// other faults.
+    other_line: Option<u32>,
 }
 repr |this| format!(
     "KernelFault('{}', line={}, block={:?}, thread={:?}, address={:#x})",
@@ -158,6 +161,7 @@ impl KernelFault {
             address: fault.address,
             argument: fault.argument(),
             distance: fault.distance(),
+            other_line: fault.kind.other().map(|other| other.line),
         }
     }
 }

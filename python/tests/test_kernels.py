@@ -230,6 +230,16 @@ def test_shared_memory_is_as_large_as_said() -> None:
     assert Kernel(REVERSE)(1, 32, (x,), shared_bytes=256, check="uninitialized").ok
 
 
+def test_a_race_has_two_lines() -> None:
+    source = REVERSE.replace("bar.sync 0;", "")
+    lines = source.splitlines()
+    store, load = (1 + lines.index(f"    {text}") for text in ("st.shared.u32 [%r5], %r2;", "ld.shared.u32 %r7, [%r6+-4];"))
+    launch = Kernel(source)(1, 64, (np.arange(64, dtype=np.int32),), shared_bytes=256, check="races")
+    assert [fault.kind for fault in launch.faults] == ["race"]
+    [fault] = launch.faults
+    assert {fault.line, fault.other_line} == {store, load}
+
+
 def test_structures_are_passed_by_value() -> None:
     kind = np.dtype([("count", np.int32), ("scale", np.float64)], align=True)
     given = np.array([(-7, 2.5)], kind)

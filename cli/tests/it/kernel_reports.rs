@@ -404,6 +404,12 @@ fn checks_are_chosen_by_a_list() {
             let kinds: Vec<&str> = counts.keys().map(String::as_str).collect();
             assert_eq!(kinds, expected, "{options:?}");
             assert_eq!(ran.status, i32::from(!expected.is_empty()), "{options:?}");
+            // The store races with itself.
+            for fault in report["faults"].as_array().unwrap() {
+                let is_race = fault["kind"] == "race";
+                assert_eq!(fault.get("other_line").is_some(), is_race, "{fault}");
+                assert!(!is_race || fault["other_line"] == fault["line"], "{fault}");
+            }
         }
     }
     let wrong = ran(&[], &["--check=race"]);

@@ -67,8 +67,7 @@ impl Kernel<'_> {
         let statement = StatementId(raw.site.0);
         let line = |shown: &mut Shown<'_>, other: Site| {
             let other = StatementId(other.0);
-            let source_line = self.module.location(other).map(|location| location.line);
-            FaultLine { line: shown.place(other).line, source_line }
+            Written::new(self.module).fault_line(other, shown.place(other).line)
         };
         let kind = raw.kind.map(shown, line, |shown, origin| cause(origin, shown));
         let nearest_name = match raw.nearest.as_ref().map(|nearest| &nearest.purpose) {

@@ -2,7 +2,7 @@
 
 use super::compile::shared_variables;
 use super::loaded::{LoadedModule, MAX_SHARED};
-use super::report::KernelResult;
+use super::report::{FaultLine, KernelResult};
 use crate::meaning::Register;
 use crate::module::{
     Declaration, DeclarationId, Function, FunctionId, FunctionKind, LaunchBounds, LayoutError,
@@ -13,7 +13,7 @@ use crate::syntax::{Span, StateSpace};
 use warpload::lane::LANES;
 use warpload_machine::{
     AllocationError, DeviceMemory, LaunchOptions, LaunchWatch, MAX_ALIGNMENT, MemoryObserver,
-    TooMuchMemory,
+    PolledBytes, TooMuchMemory,
 };
 
 /// An entry function of a module.
@@ -217,9 +217,10 @@ pub enum KernelError {
     Interrupted,
     /// The launch reached its limit on warp instructions.
     #[error(
-        "line {line}: {steps} warp instructions were executed{}, and the launch has not ended; {} `{text}`",
+        "line {line}: {steps} warp instructions were executed{}, and the launch has not ended; {} `{text}`{}",
         of_blocks(.result.counts.blocks, *.blocks),
-        if *.is_jump { "its last jump back is" } else { "it is at" }
+        if *.is_jump { "its last jump back is" } else { "it is at" },
+        polls(*.polled)
     )]
     Steps {
         /// The limit.
@@ -233,6 +234,8 @@ pub enum KernelError {
         text: String,
         /// Whether `text` is a backward jump.
         is_jump: bool,
+        /// The bytes that its loop reads until another thread changes them.
+        polled: Option<PolledBytes<FaultLine>>,
         /// The results so far.
         result: Box<KernelResult>,
     },
@@ -246,6 +249,13 @@ fn listed(names: &[String]) -> String {
 /// The number of blocks that a launch has begun; an empty text if it has only one.
 fn of_blocks(begun: u64, all: u64) -> String {
     if all > 1 { format!(" in {begun} of {all} blocks") } else { String::new() }
+}
+
+/// What a loop polls, for a message.
+fn polls(polled: Option<PolledBytes<FaultLine>>) -> String {
+    let Some(PolledBytes { site, address, last, .. }) = polled else { return String::new() };
+    let written = last.map_or(String::new(), |last| format!(", last written in {last}"));
+    format!("; its loop polls the bytes at {address:#x} in {site}{written}")
 }
 
 impl<'m> Kernel<'m> {

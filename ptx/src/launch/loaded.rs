@@ -17,7 +17,7 @@ use crate::module::{
 use crate::syntax::StateSpace;
 use warpload::memory::{AddressSpace, Space};
 use warpload_machine::{
-    AllocationUse, DeviceMemory, LaunchEnd, LaunchWatch, MemoryObserver, Protection, run,
+    AllocationUse, DeviceMemory, LaunchEnd, LaunchWatch, MemoryObserver, Protection, Site, run,
 };
 
 /// The most shared memory of a block, in bytes. More than any GPU has.
@@ -315,14 +315,19 @@ impl<'m> LoadedModule<'m> {
         memory.protect(*parameters, Protection::Bank(NO_BANK));
         let end = outcome.end;
         let result = kernel.result(outcome, registers);
-        let (last, is_jump) = match end {
+        let (last, is_jump, polled) = match end {
             LaunchEnd::Interrupted => return Err(KernelError::Interrupted),
-            LaunchEnd::Steps { last, is_jump } => (last, is_jump),
+            LaunchEnd::Steps { last, is_jump, polled } => (last, is_jump, polled),
             LaunchEnd::Done | LaunchEnd::Trapped => return Ok(result),
         };
-        let (line, text) = Written::new(self.module).line_and_text(StatementId(last.0));
-        let (steps, blocks) = (options.steps, options.block_count());
-        Err(KernelError::Steps { steps, blocks, line, text, is_jump, result: Box::new(result) })
+        let written = Written::new(self.module);
+        let (line, text) = written.line_and_text(StatementId(last.0));
+        let polled = polled.map(|polled| {
+            let id = |site: Site| StatementId(site.0);
+            polled.map(|site| written.fault_line(id(site), written.place(id(site)).line))
+        });
+        let (steps, blocks, result) = (options.steps, options.block_count(), Box::new(result));
+        Err(KernelError::Steps { steps, blocks, line, text, is_jump, polled, result })
     }
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::report::FaultLine;
 use crate::meaning::Register;
 use crate::module::{
     DeclarationId, Function, Module, SourceLocation, Statement, StatementId, StatementKind,
@@ -53,6 +54,12 @@ impl<'m> Written<'m> {
         let (before, after) = self.module.statements().split_at(id.index());
         before.iter().rev().take_while(is_in_line).any(is_instruction)
             || after.iter().skip(1).take_while(is_in_line).any(is_instruction)
+    }
+
+    /// A statement that a fault is about, from its line.
+    pub(super) fn fault_line(self, id: StatementId, line: u32) -> FaultLine {
+        let source_line = self.module.location(id).map(|location| location.line);
+        FaultLine { line, source_line }
     }
 
     /// The place of a statement; line 0 for one of another module.

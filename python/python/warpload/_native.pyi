@@ -674,6 +674,12 @@ class KernelFault:
         A description of the fault.
         """
     @property
+    def other_line(self, /) -> int | None:
+        """
+        The line of the other instruction of a race, or of the last one that changed what threads wait for; `None` for
+        other faults.
+        """
+    @property
     def report(self, /) -> str:
         """
         The text of `str()`: the place, what is wrong, and who executed the instruction.

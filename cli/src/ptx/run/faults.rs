@@ -112,11 +112,17 @@ pub(super) struct FaultJson<'f> {
     #[serde(skip_serializing_if = "Option::is_none")]
     parameter: Option<&'f str>,
     distance: Option<i64>,
+    /// The line of the other instruction of a race, or of the last one that changed what threads wait for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_source_line: Option<u32>,
     message: String,
 }
 
 impl<'f> From<&'f KernelFault> for FaultJson<'f> {
     fn from(fault: &'f KernelFault) -> Self {
+        let other = fault.kind.other();
         Self {
             kind: fault.kind.name(),
             line: fault.line,
@@ -131,6 +137,8 @@ impl<'f> From<&'f KernelFault> for FaultJson<'f> {
             argument: fault.argument(),
             parameter: fault.nearest_name.as_deref(),
             distance: fault.distance(),
+            other_line: other.map(|other| other.line),
+            other_source_line: other.and_then(|other| other.source_line),
             message: fault.to_string(),
         }
     }

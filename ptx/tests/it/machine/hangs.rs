@@ -118,6 +118,37 @@ fn loops_that_count_end_by_themselves_or_by_the_limit() {
     assert!(ended(clock, 1, 32, None).result.faults.is_empty());
 }
 
+/// The limit names what the loop polls, but not what an earlier loop has polled.
+#[test]
+fn a_limit_names_the_polled_bytes() {
+    let message = |body: &str| {
+        let source = module(body);
+        let module = read(&source).expect("a module");
+        let mut memory = DeviceMemory::new();
+        let address = memory.allocate(vec![0; 64], AllocationUse::Argument(0)).expect("room");
+        let mut launch = KernelLaunch::new([1; 3], [32, 1, 1]).parameter(&address.to_le_bytes());
+        launch.options.steps = 10_000;
+        launch.options.checks = "races".parse().expect("checks");
+        let kernel = Kernel::named(&module, "k").expect("a kernel");
+        kernel.run(&launch, &mut memory, None).expect_err("a limit").to_string()
+    };
+    let polls = "st.volatile.global.u32 [%rd1+4], 7; mov.u32 %r1, 0; wait: add.u32 %r1, %r1, 1;\n\
+        ld.volatile.global.u32 %r2, [%rd1+4];\nsetp.eq.u32 %p1, %r2, 7; @%p1 bra wait;";
+    let text = message(polls);
+    let first =
+        1 + module("\u{1}").lines().position(|line| line.contains('\u{1}')).expect("a body");
+    let expected = format!(
+        "its last jump back is `@%p1 bra wait`; its loop polls the bytes at 0x80000004 in line {}, last written in line {first}",
+        first + 1
+    );
+    assert!(text.ends_with(&expected), "{text}\n{expected}");
+    let text = message(&format!(
+        "{} mov.u32 %r1, 0; loop: add.u32 %r1, %r1, 1; bra loop;",
+        polls.replacen(", 7;", ", 8;", 1)
+    ));
+    assert!(text.ends_with("its last jump back is `bra loop`"), "{text}");
+}
+
 /// Block 0 waits for block 1 to set a flag.
 const LATER: &str = "mov.u32 %r1, %ctaid.x; setp.ne.u32 %p1, %r1, 0; @%p1 bra set;
     wait: ld.acquire.gpu.global.u32 %r2, [%rd1];\nsetp.eq.u32 %p2, %r2, 0; @%p2 bra wait; bra.uni end;
