@@ -249,7 +249,7 @@ impl Engine<'_> {
             barrier.waiting.push((warp, path, op.kind));
             return false;
         }
-        barrier.arrived[warp] |= path.mask;
+        barrier.arrived[warp] |= if op.counts_warps { u32::MAX } else { path.mask };
         if let (Some(races), Some(_)) = (&mut self.races, threads) {
             let order = &self.block.order;
             let released = order.release(warp as u32, path.mask, &mut races.moments);

@@ -64,6 +64,12 @@ pub enum Action {
     Memory(Box<MemoryOp>),
     /// The point where lanes wait for all lanes that run in a scope of joins.
     Rejoin(JoinScope),
+    /// Begins a scope: its lanes join again at the target, in programs that say so themselves ([`Code::has_scopes`]).
+    Push(JoinKind, Pc),
+    /// The lanes wait until the innermost scope of the kind is left by all its lanes, or has none left.
+    Leave(JoinKind),
+    /// A jump to a function that [`JoinKind::Return`] returns from.
+    Enter(Pc),
     /// The point after a call where lanes wait for the lanes that are still in the called functions.
     RejoinCall,
     /// A branch to a target.
@@ -120,6 +126,19 @@ pub enum Action {
     Stack(StackOp),
     /// An instruction without an effect here.
     Nop,
+}
+
+/// The kinds of scopes whose joins the program names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum JoinKind {
+    /// The end of divergent code: `SSY`, `SYNC`.
+    Sync,
+    /// The end of a loop: `PBK`, `BRK`.
+    Break,
+    /// The next round of a loop: `PCNT`, `CONT`.
+    Continue,
+    /// The instruction after a call: `PRET` or `CAL`, and `RET`.
+    Return,
 }
 
 /// All that an instruction would write that is not executed.
@@ -438,6 +457,8 @@ pub struct BarrierOp {
     pub threads: Option<Slot>,
     /// Whether whole warps must execute it, as `bar` and `.aligned` say.
     pub is_aligned: bool,
+    /// Whether a warp counts as 32 threads although only some of its lanes execute it.
+    pub counts_warps: bool,
 }
 
 /// How a thread takes part in a barrier.
@@ -630,6 +651,8 @@ pub struct Code {
     pub inside: Vec<JoinScope>,
     /// First and last number of each scope in the tree of scopes.
     pub scopes: Vec<(usize, usize)>,
+    /// Whether the program itself says where lanes join again, by [`Action::Push`] and [`Action::Leave`].
+    pub has_scopes: bool,
     /// The shared memory of a block before its dynamic part, in bytes.
     pub shared_bytes: u64,
     /// The granularity of shared memory on the target, in bytes.

@@ -168,7 +168,7 @@ impl Repetition {
 impl Hash for Warp {
     /// All that decides what the warp does next, apart from memory.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.alive, self.paths().collect::<Vec<_>>()).hash(state);
+        (self.alive, &self.tokens, self.paths().collect::<Vec<_>>()).hash(state);
         for frame in &self.frames {
             frame.hash(state);
         }

@@ -12,6 +12,7 @@ mod access;
 mod block;
 mod checks;
 pub mod code;
+mod control;
 mod effects;
 mod engine;
 mod exchange;

@@ -7,9 +7,10 @@
 
 use crate::block::BARRIERS;
 use crate::code::{
-    Action, BarrierOp, CallOp, CallTarget, Callee, Code, ExchangeKind, ExchangeOp, Op, Passed, Pc,
-    Preset, RESERVED_SHARED, Special,
+    Action, BarrierOp, CallOp, CallTarget, Callee, Code, ExchangeKind, ExchangeOp, JoinKind, Op,
+    Passed, Pc, Preset, RESERVED_SHARED, Special,
 };
+use crate::control::Tokens;
 use crate::engine::{Engine, Stop};
 use crate::exchange;
 use crate::externals;
@@ -104,6 +105,8 @@ pub(crate) struct Warp {
     parked: Vec<Path>,
     /// Paths at barriers of the block.
     held: Vec<Path>,
+    /// The lanes that go on once no path is left, in programs that say where their lanes join.
+    pub(crate) tokens: Tokens,
     /// The turns since a lane has arrived at a join.
     impatience: u32,
     pub(crate) frames: Vec<Frame>,
@@ -150,6 +153,7 @@ impl Warp {
         self.waiting.clear();
         self.parked.clear();
         self.held.clear();
+        self.tokens.clear();
         self.impatience = 0;
         self.free_frames.clear();
         for frame in (0..self.frames.len()).rev() {
@@ -274,7 +278,8 @@ impl Warp {
             if !self.parked.is_empty() {
                 self.release(engine.code);
             }
-            let Some(path) = self.ready.pop() else { return Ok(Event::Idle) };
+            let next = self.ready.pop().or_else(|| self.pop_token());
+            let Some(path) = next else { return Ok(Event::Idle) };
             if let Some(event) = self.run_path(path, engine)? {
                 return Ok(event);
             }
@@ -283,6 +288,12 @@ impl Warp {
                 return Ok(Event::Turn);
             }
         }
+    }
+
+    /// The next lanes of a program that says where its lanes join, unless some wait.
+    fn pop_token(&mut self) -> Option<Path> {
+        let is_left = self.held.is_empty() && self.waiting.is_empty() && self.parked.is_empty();
+        if is_left { self.tokens.pop(self.alive) } else { None }
     }
 
     /// Executes a path until it leaves, or its turn is over.
@@ -471,12 +482,32 @@ impl Warp {
                     let start = engine.code.ops[*target as usize].site;
                     engine.last_loop = Some((start, op.site));
                 }
-                self.branch(path, *target, exec);
-                return Ok(Next::Goes);
+                return self.branch(path, *target, exec, engine.code);
+            }
+            Action::Push(kind, target) => {
+                if exec != 0 {
+                    self.push_token(Some(*kind), Path { pc: *target, ..*path })?;
+                }
+            }
+            Action::Leave(kind) => {
+                if exec != 0 {
+                    self.tokens.leave(*kind, exec);
+                    return Ok(self.stay(path, exec, Next::Left));
+                }
+            }
+            Action::Enter(target) => {
+                if exec != 0 {
+                    let kind = JoinKind::Return;
+                    self.push_token(Some(kind), Path { pc: path.pc + 1, ..*path })?;
+                    // The other lanes are where a return would take them.
+                    self.tokens.leave(kind, path.mask & !exec);
+                    (path.mask, path.pc) = (exec, *target);
+                    return Ok(Next::Goes);
+                }
             }
             Action::BranchTable(table) => {
                 let targets = engine.code.tables.get(*table).map_or(&[][..], |table| table);
-                return self.branch_table(path, op, targets, exec);
+                return self.branch_table(path, op, targets, exec, engine.code);
             }
             Action::Rejoin(_) | Action::RejoinCall => return Ok(self.rejoin(path, engine.code)),
             Action::Call(call) => {
@@ -578,18 +609,44 @@ impl Warp {
 
     // Divergence.
 
-    fn branch(&mut self, path: &mut Path, target: Pc, exec: u32) {
+    fn branch(
+        &mut self,
+        path: &mut Path,
+        target: Pc,
+        exec: u32,
+        code: &Code,
+    ) -> Result<Next, Stop> {
         let stays = path.mask & !exec;
         // Lanes that branch to the next instruction do not diverge.
         if stays == 0 || target == path.pc + 1 {
             path.pc = target;
-            return;
+            return Ok(Next::Goes);
         }
         if exec != 0 {
-            self.ready.push(Path { mask: exec, pc: target, ..*path });
+            self.part_from(Path { mask: exec, pc: target, ..*path }, code)?;
             path.mask = stays;
         }
         path.pc += 1;
+        Ok(Next::Goes)
+    }
+
+    /// One side of a divergent branch: it takes turns with the other one, or goes on after it.
+    fn part_from(&mut self, path: Path, code: &Code) -> Result<(), Stop> {
+        if code.has_scopes {
+            return self.push_token(None, path);
+        }
+        self.ready.push(path);
+        Ok(())
+    }
+
+    fn push_token(&mut self, kind: Option<JoinKind>, path: Path) -> Result<(), Stop> {
+        match self.tokens.push(kind, path) {
+            true => Ok(()),
+            false => {
+                let kind = FaultKind::StackOverflow { limit: StackLimit::Calls };
+                Err(Stop::Lanes(path.mask, kind))
+            }
+        }
     }
 
     fn branch_table(
@@ -598,6 +655,7 @@ impl Warp {
         op: &Op,
         targets: &[Pc],
         exec: u32,
+        code: &Code,
     ) -> Result<Next, Stop> {
         self.need(path, op.a, exec, "a branch index")?;
         let registers = &self.frames[path.frame].registers;
@@ -619,7 +677,7 @@ impl Warp {
             return Ok(Next::Goes);
         }
         for (pc, mask) in parts {
-            self.ready.push(Path { mask, pc, ..*path });
+            self.part_from(Path { mask, pc, ..*path }, code)?;
         }
         Ok(Next::Left)
     }

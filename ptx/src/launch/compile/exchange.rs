@@ -131,7 +131,13 @@ impl<'m> FunctionCompiler<'_, 'm> {
             d = self.pair(of, result)?.0;
         }
         let is_aligned = of.opcode == Opcode::Bar || of.has(QualifierKind::Aligned);
-        let op = self.emit(Action::Barrier(BarrierOp { kind, id, threads, is_aligned }));
+        let op = self.emit(Action::Barrier(BarrierOp {
+            kind,
+            id,
+            threads,
+            is_aligned,
+            counts_warps: false,
+        }));
         (op.d, op.a) = (d, a);
         Ok(())
     }
