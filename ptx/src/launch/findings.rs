@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::kernel::Kernel;
-use super::report::{
-    FaultLine, FaultTotal, KernelFault, KernelResult, SkippedInstruction, UnknownCause,
-};
+use super::report::{FaultTotal, KernelFault, KernelResult, SkippedInstruction, UnknownCause};
 use super::written::{Place, Shown, Written};
 use crate::meaning::Register;
 use crate::module::StatementId;
