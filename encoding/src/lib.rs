@@ -62,6 +62,7 @@ mod plan;
 mod reading;
 mod ready;
 mod sm;
+mod spa5;
 mod table;
 mod tensor;
 mod text;
@@ -78,6 +79,9 @@ pub use operand::{
 };
 pub use reading::FieldReading;
 pub use sm::{Group, Sm, UnknownSm};
+pub use spa5::{
+    Spa5Field, Spa5Instruction, Spa5Operand, Spa5Text, Spa5TextError, Spa5TextErrorKind, Spa5Value,
+};
 pub use table::row::Slot;
 pub use tensor::{TensorParts, TensorReduction, TensorShape, TensorType};
 pub use text::{

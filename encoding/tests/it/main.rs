@@ -10,4 +10,5 @@ mod hidden;
 mod interface;
 mod load_sm70;
 mod refused;
+mod spa5;
 mod words128;
