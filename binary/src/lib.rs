@@ -15,7 +15,7 @@
 
 #[cfg(feature = "container")]
 pub mod container;
-mod cubin;
+pub mod cubin;
 pub mod file_kind;
 pub mod lines;
 #[cfg(feature = "names")]

@@ -15,16 +15,16 @@ const SPECIFIC: u8 = 9;
 /// In `.nv.info`: a symbol and its registers.
 const REGISTER_COUNT: u8 = 0x2f;
 
-struct Attribute<'d> {
+pub(super) struct Attribute<'d> {
     format: u8,
-    number: u8,
+    pub(super) number: u8,
     /// The value, or the size of `sized`.
-    short: U16<LE>,
-    sized: &'d [u8],
+    pub(super) short: U16<LE>,
+    pub(super) sized: &'d [u8],
 }
 
 /// Stops at an attribute that is cut off.
-fn attributes(mut section: &[u8]) -> impl Iterator<Item = Attribute<'_>> {
+pub(super) fn attributes(mut section: &[u8]) -> impl Iterator<Item = Attribute<'_>> {
     std::iter::from_fn(move || {
         let (&[format, number], rest) = section.split_first_chunk()?;
         let (short, rest) = from_bytes::<U16<LE>>(rest).ok()?;

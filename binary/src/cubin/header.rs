@@ -143,6 +143,7 @@ impl Section {
             address: header.sh_addr(LE).into(),
             offset,
             size,
+            memory_size: header.sh_size(LE).into(),
             link: header.sh_link(LE),
             info: header.sh_info(LE),
         }

@@ -6,6 +6,7 @@
 mod attributes;
 mod code;
 mod header;
+mod program;
 
 use std::ops::Range;
 
@@ -23,6 +24,9 @@ use self::code::Code;
 pub(crate) use self::code::{Function, Text};
 #[cfg(feature = "container")]
 pub(crate) use self::header::Header;
+pub use self::program::{
+    CubinProgram, ProgramAttribute, ProgramRelocation, ProgramSection, ProgramSymbol,
+};
 use crate::sass::SassError;
 
 /// A cubin with readable code.
@@ -50,6 +54,8 @@ pub(crate) struct Section {
     pub(crate) offset: u64,
     /// Its size in the file, 0 for a section without data.
     size: u64,
+    /// The memory that it takes.
+    memory_size: u64,
     link: u32,
     info: u32,
 }
@@ -70,6 +76,8 @@ pub(crate) struct Symbol {
 pub(crate) struct Relocation {
     /// The index of its section, and the offset there.
     pub(crate) place: (usize, u64),
+    /// The kind, `R_CUDA_…`.
+    pub(crate) kind: u32,
     /// The index of the symbol.
     pub(crate) symbol: Option<usize>,
     /// The addend; `None` if it is in the place itself.
@@ -183,6 +191,7 @@ impl Cubin {
             let entries = self.entries::<Elf::Rel>(table)?.iter();
             relocations.extend(entries.map(|entry| Relocation {
                 place: (section, entry.r_offset(LE).into()),
+                kind: entry.r_type(LE).0,
                 symbol: entry.symbol(LE).map(|symbol| symbol.0),
                 addend: None,
             }));
@@ -190,6 +199,7 @@ impl Cubin {
             let entries = self.entries::<Elf::Rela>(table)?.iter();
             relocations.extend(entries.map(|entry| Relocation {
                 place: (section, entry.r_offset(LE).into()),
+                kind: entry.r_type(LE, false).0,
                 symbol: entry.symbol(LE, false).map(|symbol| symbol.0),
                 addend: Some(entry.r_addend(LE).into()),
             }));

@@ -106,6 +106,18 @@ impl Spa5Operand {
         self.suffixes.contains(&suffix)
     }
 
+    /// The operand without its minus sign.
+    #[must_use]
+    pub const fn positive(self) -> Self {
+        Self { is_negated: false, ..self }
+    }
+
+    /// The operand with another value.
+    #[must_use]
+    pub const fn with_value(self, value: Spa5Value) -> Self {
+        Self { value, ..self }
+    }
+
     /// The first suffix that is not `CC`; empty if there is none.
     #[must_use]
     pub fn part(&self) -> &'static str {

@@ -253,3 +253,15 @@ pub fn extreme(of: Extreme, scalar: T, count: usize) -> Option<LaneOperation> {
     };
     LaneOperation::uniform(scalar, count, function)
 }
+
+/// Whether the quotient of two f32 needs more care than a product with the reciprocal: where exponents are extreme, or
+/// differ much. Which exponents exactly is not known; these are safe.
+#[must_use]
+pub fn division_is_special() -> Option<LaneOperation> {
+    let function = test_lanes!(u32, |a, b| {
+        let [a, b] = [a, b].map(|bits| (bits >> 23 & 0xff) as i32);
+        let difference = a - b;
+        b == 0 || b >= 253 || a <= 24 || a == 255 || !(-123..126).contains(&difference)
+    });
+    LaneOperation::new(T::Pred, &[T::F32; 2], function)
+}

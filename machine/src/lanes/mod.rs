@@ -35,6 +35,7 @@ macro_rules! test_lanes {
 }
 
 pub mod conversions;
+pub mod flags;
 pub mod floats;
 pub mod integers;
 pub mod moves;

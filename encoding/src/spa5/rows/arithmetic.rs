@@ -401,7 +401,8 @@ const ROUND_40_39_B: NamedField = field(
     &["", "FLOOR", "CEIL", "TRUNC"],
     "rounds down, up, to zero; without: to the nearest even",
 );
-const FROM_9_8: NamedField = FFROM.at("9:8");
+const I2F_TO: NamedField =
+    field("to", "9:8", &["INVALIDFPSRC0", "F16", "F32", "F64"], "format of the result");
 const BYTE_42_41: NamedField = BYTE.when(&[NOF16]);
 const HALF_42_41: NamedField =
     field("half", "42:41", &["", "INVALIDSIZE1", "H1", "INVALIDSIZE3"], "which half").when(&[OF16]);
@@ -781,7 +782,7 @@ pub(super) const FORMS: &[Form] = &[
     // Conversions.
     family("F2F", 0x5ca8, RCI, &[&FTZ, &FTO, &FFROM, &ROUND_40_39, &ROUND_42_40_39, &SAT], &[RD_CC, second(Float(Single)).neg(45).abs(49).when(&[NOF16]).only(NO_NUMBER), second(Float(Single)).prefix(" ").neg(45).abs(49).suffix(&[&H41]).when(&[OF16]).only(NO_NUMBER), second(Float(Single)).neg(45).abs(49).when(&[OF32]).only(NUMBER), second(Float(Half)).neg(45).abs(49).suffix(&[&H41]).when(&[OF16]).only(NUMBER), second(Float(Double)).neg(45).abs(49).when(&[OF64]).only(NUMBER)]),
     family("F2I", 0x5cb0, RCI, &[&FTZ, &TO_12_9_8, &FFROM, &ROUND_40_39_B], &[RD_CC, second(Float(Single)).prefix(" ").neg(45).abs(49).suffix(&[&H41]).only(NO_NUMBER), second(Float(Single)).neg(45).abs(49).suffix(&[&H41]).when(&[OF32]).only(NUMBER), second(Float(Half)).neg(45).abs(49).suffix(&[&H41]).when(&[OF16]).only(NUMBER), second(Float(Double)).neg(45).abs(49).suffix(&[&H41]).when(&[OF64]).only(NUMBER)]),
-    family("I2F", 0x5cb8, RCI, &[&FROM_9_8, &IFROM, &RND], &[RD_CC, second(Signed).prefix(" ").neg(45).abs(49).suffix(&[&BYTE_42_41, &HALF_42_41])]),
+    family("I2F", 0x5cb8, RCI, &[&I2F_TO, &IFROM, &RND], &[RD_CC, second(Signed).prefix(" ").neg(45).abs(49).suffix(&[&BYTE_42_41, &HALF_42_41])]),
     family("I2I", 0x5ce0, RCI, &[&TO_12_9_8_B, &FROM_13_11_10, &SAT], &[RD_CC, second(Signed).prefix(" ").neg(45).abs(49).suffix(&[&BYTE_42_41, &HALF_42_41])]),
     // Pairs of halves (from 5.2; 5.2 prints them but has no unit).
     form("HADD2", 0x5d10, &[&HOUT, &FTZ_39, &SAT32], &[RD, HA, HB]).on(Sms::from(52)),
