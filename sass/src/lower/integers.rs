@@ -6,13 +6,13 @@ use warpload_machine::code::{NONE, Slot};
 use warpload_machine::lanes::LaneOperation;
 use warpload_machine::lanes::flags::{
     FlagSum, FlagTest, HalfAddend, HalfProduct, SumShift, WideChoice, choose_wide,
-    compare_with_flags, insert_low_half, multiply_halves, sum_with_flags,
+    compare_with_flags, insert_low_half, multiply_halves, sum_with_flags, test_flags,
 };
 use warpload_machine::lanes::integers::{
     Bitwise, IntegerOp, Product, Shift, bitwise, bitwise_by_table, count_ones, dot_product,
     extract_field, find_highest, funnel_shift, insert_field, integer, multiply, shift,
 };
-use warpload_machine::lanes::moves::{extract_bits, join, select};
+use warpload_machine::lanes::moves::{copy, extract_bits, join, select};
 use warpload_machine::lanes::predicates::{Comparison, compare};
 
 use super::control::flag_test;
@@ -206,7 +206,7 @@ impl Lowerer {
             (true, ..) => return Err(NotExecuted),
         };
         if of.name().starts_with("IMUL") {
-            return self.put(warpload_machine::lanes::moves::copy(T::B32), &d, &[product]);
+            return self.put(copy(T::B32), &d, &[product]);
         }
         // The negated product, and the addend.
         let c = *of.operand(3)?;
@@ -382,9 +382,9 @@ impl Lowerer {
             return Ok(());
         }
         if let Some(joined) = joined {
-            self.lanes(warpload_machine::lanes::moves::copy(T::Pred), second, &[joined])?;
+            self.lanes(copy(T::Pred), second, &[joined])?;
         }
-        self.lanes(warpload_machine::lanes::moves::copy(T::Pred), first, &[result])
+        self.lanes(copy(T::Pred), first, &[result])
     }
 
     /// Writes all ones or 1.0 where a predicate is true, 0 elsewhere.
@@ -476,13 +476,15 @@ impl Lowerer {
     }
 
     fn logic(&mut self, of: &Instruction<'_>) -> Lowering {
-        if of.has("X") {
-            return Err(NotExecuted);
-        }
         // `LOP32I`, and `LOP3` with a constant or a number, write no predicate.
         let writes = matches!(of.operand(0)?.value, Spa5Value::Predicate(_));
         let first = usize::from(writes);
         let d = *of.operand(first)?;
+        // With the carry, a result is zero only if the one before was.
+        let is_wide = of.has("X");
+        if is_wide && d.has("CC") {
+            return Err(NotExecuted);
+        }
         let a = self.word(of.operand(first + 1)?)?;
         let b = self.word(of.operand(first + 2)?)?;
         let mut sources = vec![a, b];
@@ -500,7 +502,7 @@ impl Lowerer {
                 "XOR" => bitwise(Bitwise::Xor, T::B32),
                 _ => {
                     sources = vec![b];
-                    warpload_machine::lanes::moves::copy(T::B32)
+                    copy(T::B32)
                 }
             },
         };
@@ -510,19 +512,22 @@ impl Lowerer {
             return self.put(operation, &d, &sources);
         }
         let result = self.temporary_of(operation, &sources)?;
-        self.put(warpload_machine::lanes::moves::copy(T::B32), &d, &[result])?;
-        match of.modifier("test") {
-            "Z" => {
-                self.lanes(compare(Comparison::Equal, T::U32, false), predicate, &[result, NONE])
+        self.put(copy(T::B32), &d, &[result])?;
+        let (test, flag, join) = match of.modifier("test") {
+            "Z" => (Comparison::Equal, FlagTest::Equal, Bitwise::And),
+            "NZ" => (Comparison::NotEqual, FlagTest::NotEqual, Bitwise::Or),
+            test => {
+                let always = if test == "T" { self.always() } else { NONE };
+                return self.lanes(copy(T::Pred), predicate, &[always]);
             }
-            "NZ" => {
-                self.lanes(compare(Comparison::NotEqual, T::U32, false), predicate, &[result, NONE])
-            }
-            "T" => {
-                let always = self.always();
-                self.lanes(warpload_machine::lanes::moves::copy(T::Pred), predicate, &[always])
-            }
-            _ => self.lanes(warpload_machine::lanes::moves::copy(T::Pred), predicate, &[NONE]),
+        };
+        let compared = compare(test, T::U32, false);
+        if !is_wide {
+            return self.lanes(compared, predicate, &[result, NONE]);
         }
+        let compared = self.temporary_of(compared, &[result, NONE])?;
+        let flags = self.flags();
+        let before = self.temporary_of(test_flags(flag), &[flags])?;
+        self.lanes(bitwise(join, T::Pred), predicate, &[compared, before])
     }
 }

@@ -76,7 +76,7 @@ impl Lowerer {
             "S16" => (T::S16, 1),
             "" | "32" => (T::B32, 1),
             "64" => (T::B32, 2),
-            "128" => (T::B32, 4),
+            "128" | "U.128" => (T::B32, 4),
             _ => return Err(NotExecuted),
         };
         let is_store = kind == MemoryKind::Store;
