@@ -1,5 +1,7 @@
 //! Launches a kernel of a cubin: `launch FILE --function NAME --grid X,Y,Z --block X,Y,Z --arg VALUE --dump INDEX=FILE`.
 
+#![expect(clippy::print_stderr, reason = "a program")]
+
 use std::collections::HashMap;
 
 use warpload_machine::{AllocationUse, DeviceMemory, LaunchOptions};

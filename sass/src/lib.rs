@@ -12,3 +12,8 @@ mod program;
 
 pub use self::lower::{Lowered, lower};
 pub use self::program::{KernelParameter, SassError, SassKernel, SassLaunch, SassProgram};
+
+/// The README's example, compiled as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

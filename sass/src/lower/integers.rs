@@ -73,7 +73,7 @@ impl Lowerer {
             writes: d.has("CC"),
             ..sum
         };
-        for at in 0..count {
+        for (at, source) in sources.iter_mut().enumerate().take(count) {
             let operand = of.operand(at + 1)?;
             let is_number = matches!(operand.value, Spa5Value::Number(_));
             // `IADD3`'s number is signed, although it is printed without a sign.
@@ -84,7 +84,7 @@ impl Lowerer {
                 }
                 _ => *operand,
             };
-            sources[at] = match operand.value {
+            *source = match operand.value {
                 _ if is_number && !operand.is_negated => self.plain_word(&operand)?,
                 Spa5Value::Number(_) => {
                     // The inverse of a number, and one more.

@@ -10,7 +10,7 @@ use warpload_ptx::module::{BasicBlock, StatementKind};
 use warpload_ptx::syntax::{LineIndex, Opcode};
 use warpload_ptx::{Module, read};
 
-use super::kernels::{Files, files};
+use super::corpus::{Files, files};
 
 /// A branch that survived, and the lines of its open barriers.
 struct Fact {

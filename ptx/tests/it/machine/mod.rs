@@ -5,6 +5,7 @@ mod atomics;
 mod bits;
 mod checks;
 mod control;
+mod corpus;
 mod divergence;
 mod exchanges;
 mod externals;

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::kernels::files;
+use super::corpus::files;
 use warpload_ptx::launch::{
     AllocationUse, Checks, DeviceMemory, Kernel, KernelLaunch, KernelResult,
 };
