@@ -278,9 +278,13 @@ impl Access<'_, '_> {
             Some(stride) => WarpAddresses::Stride { base: self.addresses[0], stride },
             None => WarpAddresses::Each(*self.addresses),
         };
-        let accesses = LaneAddresses { executing, plg: None, addresses };
         let op = LoadOp { space: *space, width, signed: false, uniform: false };
+        if let Some(plg) = self.access.plg {
+            self.warp.need(self.path, plg, self.exec, "the predicate of an address")?;
+        }
         let (mut memories, registers) = parts(self.warp, self.path, engine);
+        let plg = self.access.plg.map(|plg| LaneMask::from_bits(registers.predicate(plg)));
+        let accesses = LaneAddresses { executing, plg, addresses };
         let mut rows = None;
         // One register of 32 bits is loaded where it is, unless it may have to be kept.
         let place = match elements[..] {

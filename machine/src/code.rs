@@ -241,6 +241,9 @@ pub struct MemoryOp {
     pub strong: Option<Strong>,
     /// The bytes of a load that the program uses, bit 0 for the first one: nothing has to have written the others.
     pub used: u32,
+    /// For a generic load, a predicate that chooses the memory as docs/ld.md says: shared memory where it is false, the
+    /// others where it is true. Without one, the address chooses.
+    pub plg: Option<Slot>,
 }
 
 impl MemoryOp {
@@ -264,6 +267,7 @@ impl MemoryOp {
             scalar,
             strong,
             used: u32::MAX,
+            plg: None,
         }
     }
 

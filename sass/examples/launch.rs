@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use warpload_machine::{AllocationUse, DeviceMemory, LaunchOptions};
+use warpload_machine::{AllocationUse, DeviceMemory};
 use warpload_sass::{SassLaunch, SassProgram};
 
 fn dimensions(text: &str) -> Result<[u32; 3], Box<dyn std::error::Error>> {
@@ -36,8 +36,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut memory = DeviceMemory::new();
     program.load(&mut memory)?;
     let kernel = program.kernel(function.as_deref())?;
-    let mut options = LaunchOptions::new(grid, block);
-    options.shared_bytes = shared;
+    let mut launch = SassLaunch::new(grid, block);
+    launch.options.shared_bytes = shared;
     let (mut parameters, mut buffers) = (Vec::new(), HashMap::new());
     for (number, value) in values.iter().enumerate() {
         let bytes = match value.split_once(':') {
@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             (None, None) => return Err(value.clone().into()),
         });
     }
-    let launch = SassLaunch { options, parameters };
+    launch.parameters = parameters;
     let (outcome, lowered) = program.launch(kernel, &launch, &mut memory, None, None)?;
     let text = |site: warpload_machine::Site| {
         let address = lowered.addresses.get(site.0 as usize).copied().unwrap_or(0);

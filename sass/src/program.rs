@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use thiserror::Error;
+use warpload::lane::{LaneMask, LaneValues};
 use warpload::memory::AddressMap;
-use warpload_binary::cubin::{CubinProgram, ProgramSection, ProgramSymbol};
-use warpload_encoding::{Group, Sm, Spa5Instruction};
+use warpload_binary::cubin::{CubinProgram, ProgramRelocation, ProgramSection, ProgramSymbol};
+use warpload_encoding::{Group, Pred, Reg, Sm, Spa5Instruction};
 use warpload_machine::{
     AllocationError, AllocationUse, DeviceMemory, LaunchOptions, LaunchOutcome, LaunchWatch,
     MemoryObserver, Protection, TooMuchMemory, run,
@@ -113,6 +114,23 @@ pub struct SassLaunch {
     pub options: LaunchOptions,
     /// The bytes of each parameter, in order.
     pub parameters: Vec<Vec<u8>>,
+    /// Registers with a value for each lane before the first instruction; all others have never been written.
+    pub registers: Vec<(Reg, LaneValues)>,
+    /// Predicates with a value before the first instruction.
+    pub predicates: Vec<(Pred, LaneMask)>,
+}
+
+impl SassLaunch {
+    /// Creates a launch of a grid, without parameters and values of registers.
+    #[must_use]
+    pub fn new(grid: [u32; 3], block: [u32; 3]) -> Self {
+        Self {
+            options: LaunchOptions::new(grid, block),
+            parameters: Vec::new(),
+            registers: Vec::new(),
+            predicates: Vec::new(),
+        }
+    }
 }
 
 /// A section of a cubin that is loaded, at an address of global memory.
@@ -121,10 +139,12 @@ struct Loaded {
     address: u64,
 }
 
-/// A cubin of SM 5.0 to 6.2.
+/// Machine code of SM 5.0 to 6.2: a cubin, or a list of instructions.
 #[derive(Debug)]
 pub struct SassProgram {
-    cubin: CubinProgram,
+    sm: Sm,
+    /// `None` for a list of instructions.
+    cubin: Option<CubinProgram>,
     kernels: Vec<SassKernel>,
     /// The addresses of the sections with code, in a space of their own.
     pub(crate) code: BTreeMap<usize, u64>,
@@ -147,22 +167,70 @@ impl SassProgram {
             return Err(SassError::Sm(cubin.sm()));
         }
         let mut program = Self {
+            sm: cubin.sm(),
             kernels: Vec::new(),
             code: BTreeMap::new(),
             words: BTreeMap::new(),
             externals: BTreeMap::new(),
             loaded: BTreeMap::new(),
-            cubin,
+            cubin: Some(cubin),
         };
         program.place_code();
         program.kernels = program.find_kernels();
         Ok(program)
     }
 
+    /// Creates a program of one kernel without parameters, from the words of its instructions without control words.
+    ///
+    /// # Errors
+    /// Returns [`SassError::Sm`] for an SM with other words.
+    pub fn of_words(sm: Sm, instructions: &[u64]) -> Result<Self, SassError> {
+        if sm.group() != Group::Spa5 {
+            return Err(SassError::Sm(sm));
+        }
+        let address = |at: usize| GROUP * (at as u64 / 3) + WORD * (at as u64 % 3 + 1);
+        let words = instructions.iter().enumerate().map(|(at, word)| (address(at), *word));
+        let kernel = SassKernel {
+            name: "kernel".to_owned(),
+            parameters: Vec::new(),
+            section: 0,
+            entry: 0,
+            first_parameter: PARAMETERS,
+            registers: 255,
+            shared: 0,
+            local: 0,
+        };
+        Ok(Self {
+            sm,
+            cubin: None,
+            kernels: vec![kernel],
+            code: BTreeMap::from([(0, 0)]),
+            words: words.collect(),
+            externals: BTreeMap::new(),
+            loaded: BTreeMap::new(),
+        })
+    }
+
     /// Returns the SM of the code.
     #[must_use]
     pub fn sm(&self) -> Sm {
-        self.cubin.sm()
+        self.sm
+    }
+
+    fn sections(&self) -> impl Iterator<Item = ProgramSection<'_>> {
+        self.cubin.iter().flat_map(CubinProgram::sections)
+    }
+
+    fn section(&self, name: &str) -> Option<ProgramSection<'_>> {
+        self.cubin.as_ref()?.section(name)
+    }
+
+    fn symbols(&self) -> &[ProgramSymbol] {
+        self.cubin.as_ref().map_or(&[], |cubin| cubin.symbols())
+    }
+
+    fn relocations(&self, section: usize) -> Vec<ProgramRelocation> {
+        self.cubin.as_ref().map_or_else(Vec::new, |cubin| cubin.relocations(section))
     }
 
     /// Returns the kernels in the order of the file.
@@ -200,7 +268,9 @@ impl SassProgram {
     pub fn function_at(&self, address: u64) -> Option<(String, u64)> {
         let found = self.code.iter().filter(|(_, base)| **base <= address);
         let (section, base) = found.max_by_key(|(_, base)| **base)?;
-        let section = self.cubin.sections().nth(*section)?;
+        let Some(section) = self.sections().nth(*section) else {
+            return Some(("kernel".to_owned(), address - base));
+        };
         let name = section.name.strip_prefix(".text.").unwrap_or(section.name);
         Some((name.to_owned(), address - base))
     }
@@ -208,18 +278,17 @@ impl SassProgram {
     /// Gives each section with code an address, and reads its words.
     fn place_code(&mut self) {
         let mut next = 0;
-        let mut words = BTreeMap::new();
-        for section in self.cubin.sections().filter(|section| section.name.starts_with(".text")) {
-            self.code.insert(section.index, next);
+        let (mut words, mut code) = (BTreeMap::new(), BTreeMap::new());
+        for section in self.sections().filter(|section| section.name.starts_with(".text")) {
+            code.insert(section.index, next);
             for (at, word) in section.bytes.chunks_exact(WORD as usize).enumerate() {
                 let word = word.try_into().map_or(0, u64::from_le_bytes);
                 words.insert(next + WORD * at as u64, word);
             }
             next = (next + section.size + 1).next_multiple_of(CODE_ALIGNMENT);
         }
-        self.words = words;
+        (self.words, self.code) = (words, code);
         let undefined = self
-            .cubin
             .symbols()
             .iter()
             .enumerate()
@@ -230,13 +299,13 @@ impl SassProgram {
     }
 
     fn find_kernels(&self) -> Vec<SassKernel> {
-        let of_program = self.cubin.section(".nv.info");
+        let of_program = self.section(".nv.info");
         let of_program = of_program.map(|section| CubinProgram::attributes(&section));
         let of_program = of_program.unwrap_or_default();
         let mut kernels = Vec::new();
-        for text in self.cubin.sections() {
+        for text in self.sections() {
             let Some(name) = text.name.strip_prefix(".text.") else { continue };
-            let Some(info) = self.cubin.section(&format!(".nv.info.{name}")) else { continue };
+            let Some(info) = self.section(&format!(".nv.info.{name}")) else { continue };
             let (mut parameters, mut first_parameter, mut is_kernel) =
                 (Vec::new(), PARAMETERS, false);
             for attribute in CubinProgram::attributes(&info) {
@@ -262,7 +331,7 @@ impl SassProgram {
             let is_it = |symbol: &ProgramSymbol| {
                 symbol.is_function && symbol.place == Some((text.index, 0))
             };
-            let symbol = self.cubin.symbols().iter().position(is_it);
+            let symbol = self.symbols().iter().position(is_it);
             // Of the frames that the attributes name, that of this kernel: the least stack of a thread.
             let stack = of_program.iter().find_map(|attribute| match attribute.words[..] {
                 [of, bytes] if attribute.number == 0x12 && Some(of as usize) == symbol => {
@@ -274,8 +343,8 @@ impl SassProgram {
                 Some(bytes) if bytes < 1 << 24 => u64::from(bytes),
                 _ => 0,
             };
-            let shared = self.cubin.section(&format!(".nv.shared.{name}"));
-            let local = self.cubin.section(&format!(".nv.local.{name}"));
+            let shared = self.section(&format!(".nv.shared.{name}"));
+            let local = self.section(&format!(".nv.local.{name}"));
             let local = local.map_or(0, |section| section.size);
             let calls = self.code.len() > 1 || !self.externals.is_empty();
             let more = if calls { DEFAULT_STACK } else { 0 };
@@ -291,7 +360,7 @@ impl SassProgram {
             });
         }
         // Functions of the program may use more registers than the kernel.
-        let most = self.cubin.sections().filter(|section| section.name.starts_with(".text"));
+        let most = self.sections().filter(|section| section.name.starts_with(".text"));
         let most = most.map(|section| section.registers.into()).max().unwrap_or(255);
         for kernel in &mut kernels {
             kernel.registers = kernel.registers.max(most).min(255);
@@ -301,7 +370,7 @@ impl SassProgram {
 
     /// The address of a symbol: of code, of a variable, or of a function of the driver.
     fn address_of(&self, number: usize) -> u64 {
-        let Some(symbol) = self.cubin.symbols().get(number) else { return 0 };
+        let Some(symbol) = self.symbols().get(number) else { return 0 };
         match symbol.place {
             Some((section, offset)) => match (self.code.get(&section), self.loaded.get(&section)) {
                 (Some(base), _) => base + offset,
@@ -321,7 +390,7 @@ impl SassProgram {
             section.name.starts_with(".nv.global") || section.name == ".nv.constant3"
         };
         let mut placed = Vec::new();
-        for section in self.cubin.sections().filter(is_variables) {
+        for section in self.sections().filter(is_variables) {
             let mut bytes = memory.zeros(section.size)?;
             bytes[..section.bytes.len()].copy_from_slice(section.bytes);
             let purpose = AllocationUse::Variable(section.name.to_owned());
@@ -340,7 +409,7 @@ impl SassProgram {
                 memory.write(loaded.address, offset as usize, &bytes);
             }
         }
-        if let Some(section) = self.cubin.section(".nv.constant4") {
+        if let Some(section) = self.section(".nv.constant4") {
             let address = self.bank(&section, memory)?;
             memory.set_bank(4, address);
         }
@@ -372,7 +441,7 @@ impl SassProgram {
 
     /// The 64-bit and 32-bit addresses that relocations put into the data of a section.
     fn patches(&self, section: usize) -> Vec<(u64, Vec<u8>)> {
-        let relocations = self.cubin.relocations(section);
+        let relocations = self.relocations(section);
         let patches = relocations.iter().filter_map(|relocation| {
             let address = self.address_of(relocation.symbol?);
             let address = address.wrapping_add_signed(relocation.addend.unwrap_or(0));
@@ -388,7 +457,7 @@ impl SassProgram {
     /// The words of code with the addresses that relocations put into them.
     fn code_patches(&self, section: usize) -> Vec<(u64, u64)> {
         let Some(base) = self.code.get(&section) else { return Vec::new() };
-        let relocations = self.cubin.relocations(section);
+        let relocations = self.relocations(section);
         let patches = relocations.iter().filter_map(|relocation| {
             let offset = relocation.place.1;
             let word = self.words.get(&(base + offset))?;
@@ -423,11 +492,12 @@ impl SassProgram {
         let bank = memory.allocate(bytes, AllocationUse::Parameters)?;
         memory.protect(bank, Protection::Bank(LAUNCH_BANK));
         memory.set_bank(LAUNCH_BANK, bank);
-        if let Some(section) = self.cubin.section(&format!(".nv.constant2.{}", kernel.name)) {
+        if let Some(section) = self.section(&format!(".nv.constant2.{}", kernel.name)) {
             let address = self.bank(&section, memory)?;
             memory.set_bank(2, address);
         }
-        let lowered = lower(self, kernel);
+        let mut lowered = lower(self, kernel);
+        lowered.preset(&launch.registers, &launch.predicates);
         let outcome = run(&lowered.code, &launch.options, memory, observer, watch);
         memory.release(bank);
         Ok((outcome, lowered))
@@ -448,7 +518,7 @@ impl SassProgram {
         if !are_alike {
             return Err(SassError::Parameters { expected, given });
         }
-        let of_section = self.cubin.section(&format!(".nv.constant0.{}", kernel.name));
+        let of_section = self.section(&format!(".nv.constant0.{}", kernel.name));
         let size = of_section.map_or(0, |section| section.size);
         let mut bank = vec![0; size.max(kernel.first_parameter + expected).max(0x160) as usize];
         if let Some(section) = of_section {
@@ -471,7 +541,7 @@ impl SassProgram {
         put(0x100, shared >> 32);
         put(0x104, local >> 32);
         put(0x10c, 1);
-        if let Some(constants) = self.cubin.section(".nv.constant3")
+        if let Some(constants) = self.section(".nv.constant3")
             && let Some(loaded) = self.loaded.get(&constants.index)
         {
             put(0xd0, loaded.address);
@@ -490,8 +560,9 @@ impl SassProgram {
             *section != kernel.section && self.kernels.iter().any(|other| other.section == *section)
         };
         let sections = self.code.iter().filter(move |(section, _)| !is_other_kernel(section));
+        let last = self.words.keys().next_back().map_or(0, |last| last + WORD);
         let ranges = sections.map(|(section, base)| {
-            let size = self.cubin.sections().nth(*section).map_or(0, |section| section.size);
+            let size = self.sections().nth(*section).map_or(last, |section| section.size);
             *base..base + size
         });
         let ranges: Vec<_> = ranges.collect();

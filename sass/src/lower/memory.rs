@@ -89,8 +89,14 @@ impl Lowerer {
             }
         };
         let elements: Vec<Option<Element>> = (0..count).map(element).collect();
+        if register != Reg::RZ && !u32::from(register.number()).is_multiple_of(count) {
+            return Err(NotExecuted);
+        }
         let mut op = MemoryOp::new(kind, space, base, scalar, &elements);
         op.offset = offset;
+        if of.name() == "LD" {
+            op.plg = Some(self.predicate(of.operand(2)?)?);
+        }
         // `.CV` loads and `.WT` stores are how PTX's volatile accesses are compiled.
         if matches!(of.modifier("cache"), "CV" | "WT") {
             op.strong = Some(Strong { scope: Scope::Device, releases: false, acquires: false });

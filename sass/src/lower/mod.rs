@@ -14,7 +14,8 @@ mod video;
 
 use std::collections::{BTreeMap, HashMap};
 
-use warpload_encoding::{Reg, Spa5Instruction, Spa5Operand, Spa5Value};
+use warpload::lane::{LaneMask, LaneValues};
+use warpload_encoding::{Pred, Reg, Spa5Instruction, Spa5Operand, Spa5Value};
 use warpload_machine::code::{
     Action, BankValue, Code, Effects, FIRST_ROW, FunctionCode, NO_SCOPE, NONE, Op, Pc, Preset,
     Slot, Special,
@@ -43,6 +44,31 @@ pub struct Lowered {
     pub code: Code,
     /// The addresses of the instructions, by the numbers of their sites.
     pub addresses: Vec<u64>,
+    /// The row of the first predicate, which follow the registers.
+    predicates: Slot,
+}
+
+impl Lowered {
+    /// Gives registers and predicates values before the first instruction.
+    pub(crate) fn preset(
+        &mut self,
+        registers: &[(Reg, LaneValues)],
+        predicates: &[(Pred, LaneMask)],
+    ) {
+        let Some(function) = self.code.functions.first_mut() else { return };
+        for (register, values) in registers.iter().filter(|(register, _)| *register != Reg::RZ) {
+            let slot = FIRST_ROW + u32::from(register.number());
+            if slot < self.predicates {
+                let values = Box::new(values.map(u128::from));
+                function.presets.push(Preset::Lanes(slot, 1, values));
+            }
+        }
+        for (predicate, lanes) in predicates.iter().filter(|(predicate, _)| predicate.number() < 7)
+        {
+            let slot = self.predicates + u32::from(predicate.number());
+            function.presets.push(Preset::Constant(slot, lanes.bits().into(), 1));
+        }
+    }
 }
 
 /// An instruction that the machine does not execute.
@@ -336,6 +362,7 @@ impl Lowerer {
     }
 
     fn finish(mut self, kernel: &SassKernel, addresses: Vec<u64>) -> Lowered {
+        let predicates = self.predicate_row(0);
         // A jump to a control word goes on behind it. One to no instruction ends the lanes with a fault.
         let end = self.ops.len() as Pc;
         self.guard = None;
@@ -376,7 +403,7 @@ impl Lowerer {
             locals: vec![(0, kernel.local)],
             ..FunctionCode::default()
         }];
-        Lowered { code, addresses }
+        Lowered { code, addresses, predicates }
     }
 
     /// The last address of the program's own code.

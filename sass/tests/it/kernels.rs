@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use warpload_machine::{AllocationUse, DeviceMemory, LaunchOptions};
+use warpload_machine::{AllocationUse, DeviceMemory};
 use warpload_sass::{SassLaunch, SassProgram};
 
 use crate::corpus::{Files, Tolerance, bytes_of_hex, difference, files, sizes};
@@ -17,9 +17,9 @@ fn run(files: &Files, folder: &str, launch: &Value, cubin: &[u8]) -> Result<(), 
     let mut memory = DeviceMemory::new();
     program.load(&mut memory).map_err(|error| error.to_string())?;
     let kernel = program.kernel(launch["entry"].as_str()).map_err(|error| error.to_string())?;
-    let mut options = LaunchOptions::new(sizes(&launch["grid"]), sizes(&launch["block"]));
-    options.shared_bytes = launch["shared_bytes"].as_u64().expect("bytes");
-    options.threads = 1;
+    let mut launched = SassLaunch::new(sizes(&launch["grid"]), sizes(&launch["block"]));
+    launched.options.shared_bytes = launch["shared_bytes"].as_u64().expect("bytes");
+    launched.options.threads = 1;
     let (mut buffers, mut parameters) = (Vec::new(), Vec::new());
     for (number, argument) in launch["args"].as_array().expect("arguments").iter().enumerate() {
         let contents = match argument["kind"].as_str().expect("a kind") {
@@ -35,7 +35,7 @@ fn run(files: &Files, folder: &str, launch: &Value, cubin: &[u8]) -> Result<(), 
         buffers.push(address);
         parameters.push(address.to_le_bytes().to_vec());
     }
-    let launched = SassLaunch { options, parameters };
+    launched.parameters = parameters;
     let outcome = program.launch(kernel, &launched, &mut memory, None, None);
     let (outcome, lowered) = outcome.map_err(|error| error.to_string())?;
     let text = |site: warpload_machine::Site| {

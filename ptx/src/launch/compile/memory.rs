@@ -105,13 +105,11 @@ impl<'m> FunctionCompiler<'_, 'm> {
             releases: matches!(order, Some(Release | AcqRel | Sc)),
             acquires: matches!(order, Some(Acquire | AcqRel | Sc)),
         });
-        let elements: Box<[Option<Element>]> = elements.into();
-        let size = scalar.bytes();
-        let bytes = size as usize * elements.len();
+        let bytes = scalar.bytes() as usize * elements.len();
         if bytes > MAX_ACCESS || !bytes.is_power_of_two() {
             return Err(NotExecuted);
         }
-        Ok(MemoryOp { kind, space, base, offset, size, elements, scalar, strong, used: u32::MAX })
+        Ok(MemoryOp { offset, strong, ..MemoryOp::new(kind, space, base, scalar, &elements) })
     }
 
     pub(super) fn load(&mut self, of: &PtxInstruction<'m>, types: &[T]) -> Compiled<()> {
@@ -312,18 +310,8 @@ impl<'m> FunctionCompiler<'_, 'm> {
         let (space, base, offset) = self.place(of, &to, Some(StateSpace::Shared))?;
         let bytes = bytes as u32;
         let kind = MemoryKind::Copy { source, source_offset, bytes, part };
-        let (scalar, elements) = (T::B8, vec![None; bytes as usize].into());
-        let op = MemoryOp {
-            kind,
-            space,
-            base,
-            offset,
-            size: 1,
-            elements,
-            scalar,
-            strong: None,
-            used: u32::MAX,
-        };
+        let elements = vec![None; bytes as usize];
+        let op = MemoryOp { offset, ..MemoryOp::new(kind, space, base, T::B8, &elements) };
         self.control(Action::Memory(Box::new(op)))
     }
 
