@@ -6,6 +6,7 @@ mod flags;
 mod generate;
 mod h100;
 mod images;
+mod in_programs;
 mod launches;
 mod mutants;
 mod runner;
