@@ -39,7 +39,7 @@ impl Lowerer {
                 self.put_converted(of, from, to, modes, source)
             }
             "I2F" => {
-                let source = self.converted_integer(of, from)?;
+                let (source, from) = self.converted_integer(of, from)?;
                 let modes = Self::modes(of)?;
                 self.put_converted(of, from, to, modes, source)
             }
@@ -62,8 +62,8 @@ impl Lowerer {
         if signed == slot { Ok(slot) } else { self.low_half(signed) }
     }
 
-    /// The integer that a conversion takes: a part of a word, extended.
-    fn converted_integer(&mut self, of: &Instruction<'_>, from: T) -> Lowering<Slot> {
+    /// The integer that a conversion takes, and its type: a part of a word, extended.
+    fn converted_integer(&mut self, of: &Instruction<'_>, from: T) -> Lowering<(Slot, T)> {
         let operand = *of.operand(1)?;
         if from.bits() == 64 {
             let slot = match operand.value {
@@ -74,10 +74,11 @@ impl Lowerer {
                 true => self.temporary_of(integer(IntegerOp::Abs, T::S64), &[slot])?,
                 false => slot,
             };
-            return match operand.is_negated {
-                true => self.temporary_of(integer(IntegerOp::Neg, T::S64), &[slot]),
-                false => Ok(slot),
+            let slot = match operand.is_negated {
+                true => self.temporary_of(integer(IntegerOp::Neg, T::S64), &[slot])?,
+                false => slot,
             };
+            return Ok((slot, from));
         }
         let slot = self.plain_word(&operand.positive())?;
         let shift = match operand.part() {
@@ -98,12 +99,19 @@ impl Lowerer {
             _ => self.temporary_of(convert(from, word, Modes::default(), false), &[slot])?,
         };
         if operand.is_absolute {
-            slot = self.temporary_of(integer(IntegerOp::Abs, T::S32), &[slot])?;
+            // The magnitude of the smallest number is none of 32 bits with a sign: ptxas converts `abs` to unsigned so.
+            slot = self.temporary_of(convert(word, T::S64, Modes::default(), false), &[slot])?;
+            slot = self.temporary_of(integer(IntegerOp::Abs, T::S64), &[slot])?;
+            if operand.is_negated {
+                slot = self.temporary_of(integer(IntegerOp::Neg, T::S64), &[slot])?;
+            }
+            return Ok((slot, T::S64));
         }
         if operand.is_negated {
+            // And so is its opposite the number itself: ptxas makes this of a product with -1.
             slot = self.temporary_of(integer(IntegerOp::Neg, T::S32), &[slot])?;
         }
-        Ok(slot)
+        Ok((slot, word))
     }
 
     /// Converts and writes to a register or a pair.
@@ -115,12 +123,6 @@ impl Lowerer {
         modes: Modes,
         source: Slot,
     ) -> Lowering {
-        // Parts of words have been extended.
-        let from = match (from.is_float(), from.bits()) {
-            (false, 8 | 16) if from.is_signed() => T::S32,
-            (false, 8 | 16) => T::U32,
-            _ => from,
-        };
         let d = of.operand(0)?;
         let operation = convert(from, to, modes, from.is_float() && !to.is_float());
         if to.bits() == 64 {
@@ -167,15 +169,18 @@ impl Lowerer {
     }
 
     fn between_integers(&mut self, of: &Instruction<'_>, from: T, to: T) -> Lowering {
-        let source = self.converted_integer(of, from)?;
+        let (source, from) = self.converted_integer(of, from)?;
         let d = of.operand(0)?;
-        let word = if from.is_signed() { T::S32 } else { T::U32 };
         if of.has("SAT") {
             let modes = Modes { saturate: true, ..Modes::default() };
-            let result = self.temporary_of(convert(word, to, modes, false), &[source])?;
+            let result = self.temporary_of(convert(from, to, modes, false), &[source])?;
             let to_word = if to.is_signed() { T::S32 } else { T::U32 };
             return self.put(convert(to, to_word, Modes::default(), false), d, &[result]);
         }
+        let source = match from.bits() {
+            64 => self.temporary_of(extract_bits(T::B64, 0, 32), &[source])?,
+            _ => source,
+        };
         match to.bits() {
             32 => self.put(copy(T::B32), d, &[source]),
             _ => {

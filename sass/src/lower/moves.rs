@@ -7,7 +7,7 @@ use warpload_machine::code::{
 };
 use warpload_machine::lanes::flags::{predicate_of_bit, test_flags};
 use warpload_machine::lanes::integers::{Bitwise, Shift, bitwise, shift};
-use warpload_machine::lanes::moves::{copy, permute, permute_from, select};
+use warpload_machine::lanes::moves::{copy, extract_bits, join, permute, permute_from, select};
 
 use super::control::flag_test;
 use super::{Initial, Instruction, Lowerer, Lowering, NotExecuted, PREDICATES};
@@ -58,12 +58,12 @@ impl Lowerer {
 
     /// The predicates, or the flags, as bits of a byte. The other bits are those of the source.
     fn gather_predicates(&mut self, of: &Instruction<'_>) -> Lowering {
-        if of.operand(1)?.value != Spa5Value::Name("PR") {
-            return Err(NotExecuted);
-        }
         let byte = byte_shift(of.modifier("byte"));
         let source = self.word(of.operand(2)?)?;
         let mask = self.word(of.operand(3)?)?;
+        if of.operand(1)?.value != Spa5Value::Name("PR") {
+            return self.gather_flags(of, byte, [source, mask]);
+        }
         let mut bits = NONE;
         for number in 0..PREDICATES {
             let bit = self.number(1 << number);
@@ -86,14 +86,50 @@ impl Lowerer {
         self.put(bitwise(Bitwise::Or, T::B32), of.operand(0)?, &[kept, bits])
     }
 
-    /// Bits of a byte to predicates.
-    fn scatter_predicates(&mut self, of: &Instruction<'_>) -> Lowering {
-        if of.operand(0)?.value != Spa5Value::Name("PR") {
+    /// The carry and the other flags as four bits. Which flag is which bit is not known: programs only keep them.
+    fn gather_flags(
+        &mut self,
+        of: &Instruction<'_>,
+        byte: u32,
+        [source, mask]: [Slot; 2],
+    ) -> Lowering {
+        let Spa5Value::Number(15) = of.operand(3)?.value else { return Err(NotExecuted) };
+        let flags = self.flags();
+        let carry = self.temporary_of(extract_bits(T::B32, 0, 1), &[flags])?;
+        let others = self.temporary_of(extract_bits(T::B32, 2, 3), &[flags])?;
+        let bits = self.temporary_of(join(16), &[carry, others])?;
+        let (fifteen, byte) = (self.number(15), self.number(byte));
+        let others = self.temporary_of(shift(Shift::Right, T::U32), &[bits, fifteen])?;
+        let bits = self.temporary_of(bitwise(Bitwise::Or, T::B32), &[others, carry])?;
+        let bits = self.temporary_of(bitwise(Bitwise::And, T::B32), &[bits, mask])?;
+        let bits = self.temporary_of(shift(Shift::Left, T::B32), &[bits, byte])?;
+        let mask = self.temporary_of(shift(Shift::Left, T::B32), &[mask, byte])?;
+        let rest = self.temporary_of(bitwise(Bitwise::Not, T::B32), &[mask])?;
+        let kept = self.temporary_of(bitwise(Bitwise::And, T::B32), &[source, rest])?;
+        self.put(bitwise(Bitwise::Or, T::B32), of.operand(0)?, &[kept, bits])
+    }
+
+    /// Four bits to flags.
+    fn scatter_flags(&mut self, source: Slot, byte: u32, mask: u64) -> Lowering {
+        if mask != 15 {
             return Err(NotExecuted);
         }
+        let carry = self.temporary_of(extract_bits(T::B32, byte, 1), &[source])?;
+        let others = self.temporary_of(extract_bits(T::B32, byte + 1, 3), &[source])?;
+        let two = self.number(2);
+        let others = self.temporary_of(shift(Shift::Left, T::B32), &[others, two])?;
+        let flags = self.flags();
+        self.lanes(bitwise(Bitwise::Or, T::B32), flags, &[carry, others])
+    }
+
+    /// Bits of a byte to predicates.
+    fn scatter_predicates(&mut self, of: &Instruction<'_>) -> Lowering {
         let byte = byte_shift(of.operand(1)?.part());
         let source = self.word(of.operand(1)?)?;
         let Spa5Value::Number(mask) = of.operand(2)?.value else { return Err(NotExecuted) };
+        if of.operand(0)?.value != Spa5Value::Name("PR") {
+            return self.scatter_flags(source, byte, mask);
+        }
         for number in (0..PREDICATES).filter(|number| mask >> number & 1 != 0) {
             let row = self.predicate_row(number as u8);
             self.lanes(predicate_of_bit(byte + number), row, &[source])?;
