@@ -77,7 +77,7 @@ fn note_poll(
     if let Some(place) = Place::of(access.space, address, engine.memory.map()) {
         let is_mbarrier = matches!(access.kind, MemoryKind::Mbarrier(_));
         let poll = Poll { lanes: exec, site: op.site, place, is_mbarrier };
-        engine.last_poll = Some(poll);
+        engine.last_poll = Some((engine.block.index, poll));
         warp.note_poll(poll);
     }
 }

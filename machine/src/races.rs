@@ -130,7 +130,7 @@ pub enum Unordered {
     Scope,
     /// Both are strong, but not to the same bytes in full.
     Overlap,
-    /// Nothing has waited for the copy.
+    /// One of them is a `cp.async`.
     Copy,
 }
 
@@ -519,11 +519,14 @@ impl Races {
                     more.retain(|other| { other.0.block } == judge.order.number);
                 }
                 let mut report = |judge: &Judge<'_>, other: &Record, access, lane, thread| {
-                    let this = (other.site, lane);
-                    if self.found.iter().all(|race| (race.other.0, race.lane) != this) {
-                        let (block, reason) = (other.block, judge.reason(other));
-                        let other = Site(other.site);
-                        self.found.push(Race { other, access, reason, thread, block, lane, place });
+                    let (block, reason) = (other.block, judge.reason(other));
+                    let other = Site(other.site);
+                    let race = Race { other, access, reason, thread, block, lane, place };
+                    let is_same = |of: &&mut Race| (of.other, of.lane) == (other, lane);
+                    match self.found.iter_mut().find(is_same) {
+                        Some(known) if known.reason < reason => *known = race,
+                        Some(_) => {}
+                        None => self.found.push(race),
                     }
                 };
                 let place = (at as u64) << *size;
@@ -834,7 +837,7 @@ impl Judge<'_> {
     fn reason(&self, other: &Record) -> Unordered {
         let this = &self.this;
         match () {
-            () if other.is_copy() => Unordered::Copy,
+            () if this.is_copy() || other.is_copy() => Unordered::Copy,
             () if this.strength().min(other.strength()) > 0 => {
                 let is_of_scope = (this.kind ^ other.kind) >> 2 & 7 == 0;
                 if is_of_scope { Unordered::Scope } else { Unordered::Overlap }

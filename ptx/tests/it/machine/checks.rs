@@ -458,7 +458,7 @@ fn a_copy_without_a_wait_is_named_by_its_thread() {
     options.options.checks = Checks::ALL;
     let launched = launch(source, options, &[vec![0; 512], vec![0; 512]]);
     assert_eq!(launched.result.fault_count, 1);
-    let expected = "race: 0xfe000000 is also copied by thread (0, 0, 0) in line 11; nothing has waited for the copy: \
+    let expected = "race: `s` (0xfe000000) is also copied by thread (0, 0, 0) in line 11; the thread has not waited for its copy: \
         expected `cp.async.wait_group`, or a wait for its mbarrier; 32 times";
     assert_eq!(launched.result.faults[0].to_string(), expected);
 }

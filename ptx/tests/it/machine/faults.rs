@@ -77,13 +77,19 @@ fn race() {
 #[test]
 fn misaligned_vector_load() {
     let fault = blamed("\n ld.global.v2.u32 {%r1, %r2}, [%rd2]; // BLAME");
-    assert_eq!(fault.to_string(), "misaligned: 0x80000004 is not a multiple of 8");
+    assert_eq!(
+        fault.to_string(),
+        "misaligned: argument 0 `out` + 4 (0x80000004) is not a multiple of 8"
+    );
 }
 
 #[test]
 fn uninitialized_shared_memory() {
     let fault = blamed(&format!("{TILE}\n ld.shared.u32 %r5, [%r3]; // BLAME"));
-    assert_eq!(fault.to_string(), "uninitialized: nothing has written the bytes at 0xfe000000");
+    assert_eq!(
+        fault.to_string(),
+        "uninitialized: nothing has written the bytes at `s` (0xfe000000)"
+    );
 }
 
 #[test]
