@@ -394,6 +394,9 @@ fn checks_are_chosen_by_a_list() {
         (&["--check=sync"], &["membermask"]),
         // The store is to global memory.
         (&["--check", "races:shared"], &[]),
+        (&["--check=races", "--check=sync"], &["membermask", "race"]),
+        (&["--check=races:shared", "--check=sync", "--check=races"], &["membermask", "race"]),
+        (&["--check=sync", "--check"], &["membermask", "race"]),
         (&["--check-races"], &["race"]),
         (&["--check-uninitialized"], &[]),
     ] {
@@ -412,9 +415,20 @@ fn checks_are_chosen_by_a_list() {
             }
         }
     }
-    let wrong = ran(&[], &["--check=race"]);
-    assert_eq!(wrong.status, 2);
-    assert!(wrong.stderr.contains("no check \"race\"; the checks are races,"), "{}", wrong.stderr);
+    // A mistake as a word of its own is no file, and nothing is launched.
+    for wrong in ["--check=race", "--check race", "--check sync,uninit", "--check syncs"] {
+        let options: Vec<&str> = wrong.split(' ').collect();
+        let word = wrong.rsplit([' ', '=', ',']).next().unwrap();
+        for ran in [ran(&options, &[]), ran(&[], &options)] {
+            assert_eq!((ran.status, &*ran.stdout), (2, ""), "{wrong}");
+            let expected = format!("no check \"{word}\"; the checks are races,");
+            assert!(ran.stderr.contains(&expected), "{}", ran.stderr);
+        }
+    }
+    let file = folder.path().join("race");
+    fs::copy(&path, &file).unwrap();
+    let ran = ran(&["--check", file.to_str().unwrap()], &[]);
+    assert_eq!((ran.status, &*ran.stderr), (1, ""));
 }
 
 /// Unknown bytes are written to no file, and end with status 1.

@@ -259,6 +259,7 @@ impl fmt::Display for FaultPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { purpose, name, is_dynamic, offset } = self;
         match (purpose, name) {
+            (AllocationUse::Shared, Some(name)) => write!(f, "`{}`", end_of(inner_name(name))),
             (AllocationUse::Argument(_), Some(name)) => write!(f, "{purpose} `{}`", end_of(name)),
             _ if *is_dynamic => f.write_str("dynamic shared memory"),
             (_, Some(name)) => write!(f, "`{}`", end_of(name)),
@@ -613,6 +614,22 @@ fn unordered(reason: Unordered, is_own: bool) -> &'static str {
              before a copy over what others read"
         }
     }
+}
+
+/// The name in the source of a variable that is local to a function: `tile` of `_ZZ1kPfE4tile`. [Itanium C++ ABI, "Scope
+/// Encoding"]
+fn inner_name(name: &str) -> &str {
+    let of_entity = |(at, _): (usize, &str)| {
+        let rest = &name[at + 1..];
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let length: usize = rest.get(..digits)?.parse().ok()?;
+        let (inner, after) = rest.get(digits..)?.split_at_checked(length)?;
+        let number = after.strip_prefix('_').unwrap_or("x");
+        let is_end = after.is_empty() || number.bytes().all(|byte| byte.is_ascii_digit());
+        is_end.then_some(inner)
+    };
+    let is_local = name.starts_with("_ZZ");
+    is_local.then(|| name.match_indices('E').find_map(of_entity)).flatten().unwrap_or(name)
 }
 
 /// The end of a long name, because compilers append the number of a parameter: `…7alignedE_param_4`.

@@ -76,7 +76,7 @@ fn each_kind_of_hang_names_what_is_missing() {
             64,
             "",
         ),
-        ("mov.u32 %r1, 5; loop: xor.b32 %r1, %r1, 3; bra loop;".to_owned(), 96, "in a loop that changes nothing"),
+        ("mov.u32 %r1, 5; loop: xor.b32 %r1, %r1, 3; bra loop;".to_owned(), 96, "hang: 96 threads are in a loop that changes nothing"),
     ] {
         let result = ended(&format!("{BAR}{body}"), 1, threads, None).result;
         assert!(!result.faults.is_empty(), "{body}");
@@ -227,8 +227,9 @@ fn a_wait_for_a_block_that_never_begins_says_so() {
     assert_eq!(result.faults[0].to_string(), expected);
     // Both blocks wait for what neither does.
     let both = LATER.replace("@%p1 bra set;", "");
-    let result = ended(&both, 2, 1, None).result;
-    assert_eq!(result.faults.len(), 2);
+    let result = ended(&both, 3, 1, None).result;
+    let blocks: Vec<u32> = result.faults.iter().map(|fault| fault.block[0]).collect();
+    assert_eq!(blocks, [0, 1, 2]);
 }
 
 /// What is not executed may be what the threads wait for.
