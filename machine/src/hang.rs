@@ -3,7 +3,7 @@
 //! A block hangs if each of its warps waits or repeats itself: it runs without an effect beyond registers until its
 //! registers and the places of its lanes are the same as before. Only another block can let it go on then. A launch hangs
 //! if all of its resident blocks do, and no other one can begin. A loop that counts its rounds or reads the clock does not
-//! repeat itself.
+//! repeat itself; a launch that does nothing else for long is given up.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
