@@ -412,6 +412,8 @@ fn checks_are_chosen_by_a_list() {
                 let is_race = fault["kind"] == "race";
                 assert_eq!(fault.get("other_line").is_some(), is_race, "{fault}");
                 assert!(!is_race || fault["other_line"] == fault["line"], "{fault}");
+                let place = [&fault["argument"], &fault["parameter"], &fault["offset"]];
+                assert!(!is_race || place == [&json!(0), &json!("out"), &json!(0)], "{fault}");
             }
         }
     }
@@ -429,6 +431,22 @@ fn checks_are_chosen_by_a_list() {
     fs::copy(&path, &file).unwrap();
     let ran = ran(&["--check", file.to_str().unwrap()], &[]);
     assert_eq!((ran.status, &*ran.stderr), (1, ""));
+}
+
+/// What a race lets a thread read too early is also unwritten.
+#[test]
+fn races_are_shown_before_what_they_cause() {
+    let source = module(
+        "mad.lo.u32 %r5, %r0, 4, %r2; xor.b32 %r6, %r0, 31; mad.lo.u32 %r6, %r6, 4, %r2;
+        ld.shared.u32 %r8, [%r6];\nst.shared.u32 [%r5], %r0;",
+    );
+    let text = run(&source, &["--check"]).stdout;
+    let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("{text}"));
+    assert!(place(": race: `s`") < place(": uninitialized: nothing has written the bytes at `s`"));
+    let ran = run(&source, &["--check", "--format", "json"]);
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let faults = report["faults"].as_array().unwrap();
+    assert!(faults.iter().all(|fault| fault["variable"] == "s" && fault["offset"].is_u64()));
 }
 
 /// Unknown bytes are written to no file, and end with status 1.

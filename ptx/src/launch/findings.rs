@@ -76,6 +76,7 @@ impl Kernel<'_> {
             source_file: location.and_then(|location| shown.file(location)),
             source_line: location.map(|location| location.line),
             inlined_from: inlined.map(|inlined| (shown.file(inlined), inlined.line)),
+            call_line: self.module.call_line(statement),
             block: raw.block,
             thread: raw.thread,
             lane: raw.lane,

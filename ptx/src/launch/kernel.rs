@@ -221,7 +221,7 @@ pub enum KernelError {
         of_blocks(.result.counts.blocks, *.blocks),
         only_polls(*.quiet),
         if *.is_jump { "its last jump back is" } else { "it is at" },
-        polls(.polled.as_ref())
+        polls(.polled.as_deref())
     )]
     Steps {
         /// The limit, or the number of instructions after which the launch was given up.
@@ -276,7 +276,7 @@ pub struct PolledLine {
 }
 
 /// What a loop polls, for a message.
-fn polls(polled: Option<&Box<PolledLine>>) -> String {
+fn polls(polled: Option<&PolledLine>) -> String {
     let Some(polled) = polled else { return String::new() };
     let (line, named) = (polled.line, named(polled.address, polled.place.as_ref()));
     match &polled.wait {

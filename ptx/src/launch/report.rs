@@ -12,6 +12,9 @@ use warpload_machine::{
     NearestAllocation, OtherAccess, UnknownBytes, Unordered, Wait,
 };
 
+/// The addresses below are offsets in shared or local memory, or a null pointer with an offset.
+const LOW: u64 = 1 << 20;
+
 /// An unsupported instruction that was reached. Its results are unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -300,6 +303,8 @@ pub struct KernelFault {
     pub source_line: Option<u32>,
     /// The file and the line of such inlined code.
     pub inlined_from: Option<(Option<Arc<str>>, u32)>,
+    /// The line of the call around code that is inlined from the same file.
+    pub call_line: Option<u32>,
     /// The block's index.
     pub block: [u32; 3],
     /// The thread's index in its block.
@@ -319,8 +324,8 @@ pub struct KernelFault {
 }
 
 impl KernelFault {
-    /// Returns the place of the instruction in the source, as it is shown: `saxpy.cu:26`, or `source line 26` if the file
-    /// is unknown; `None` without `.loc`.
+    /// Returns the place of the instruction in the source, as it is shown: `saxpy.cu:26`, `source line 26` if the file is
+    /// unknown, `saxpy.cu:6, inlined at 26`; `None` without `.loc`.
     #[must_use]
     pub fn source(&self) -> Option<String> {
         let shown = |file: &Option<Arc<str>>, line: u32| match file {
@@ -328,9 +333,10 @@ impl KernelFault {
             None => format!("source line {line}"),
         };
         let place = shown(&self.source_file, self.source_line?);
-        Some(match &self.inlined_from {
-            Some((file, line)) => format!("{place}, inlined from {}", shown(file, *line)),
-            None => place,
+        Some(match (&self.inlined_from, self.call_line) {
+            (Some((file, line)), _) => format!("{place}, inlined from {}", shown(file, *line)),
+            (None, Some(call)) => format!("{place}, inlined at {call}"),
+            (None, None) => place,
         })
     }
 
@@ -418,6 +424,10 @@ impl fmt::Display for KernelFault {
                 let Some(NearestAllocation { purpose, side, distance, .. }) = &self.nearest else {
                     return Ok(());
                 };
+                // How far it is from memory says nothing about such an address.
+                if let Some(hint) = self.hint.filter(|_| address < LOW) {
+                    return write!(f, "; {hint}");
+                }
                 let unit = if *distance == 1 { "byte" } else { "bytes" };
                 let purpose = match &self.nearest_name {
                     Some(name) => format!("{purpose} (`{}`)", end_of(name)),

@@ -19,7 +19,10 @@ pub(super) fn show(result: &KernelResult, output: &mut Output) -> anyhow::Result
             of_one.push(fault);
         }
     }
-    for total in &result.fault_totals {
+    // What is read too early is both a race and not written yet: the race is the cause.
+    let is_effect = |total: &&FaultTotal| total.kind == "uninitialized";
+    let causes = result.fault_totals.iter().filter(|total| !is_effect(total));
+    for total in causes.chain(result.fault_totals.iter().filter(is_effect)) {
         let shown = by_total.remove(&(total.statement, total.kind)).unwrap_or_default();
         for fault in &shown {
             output.line(fault.report(&total.text))?;

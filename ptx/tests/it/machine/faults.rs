@@ -147,10 +147,7 @@ fn wrong_block_size() {
 #[test]
 fn null_pointer() {
     let fault = blamed("\n mov.u64 %rd3, 0;\n ld.global.u32 %r1, [%rd3+4]; // BLAME");
-    assert_eq!(
-        fault.to_string(),
-        "out of bounds: 0x4 is 2147483644 bytes before argument 0 (`out`); a null pointer?"
-    );
+    assert_eq!(fault.to_string(), "out of bounds: 0x4; a null pointer?");
 }
 
 #[test]

@@ -134,7 +134,7 @@ fn a_shared_offset_as_a_generic_address_is_named() {
     );
     assert_eq!(
         fault.to_string(),
-        "out of bounds: 0x258 is 2147483048 bytes before argument 0 (`out`); an address so low \
+        "out of bounds: 0x258; an address so low \
          looks like an offset in shared memory that was not converted (`cvta.shared`), or like a \
          null pointer"
     );
@@ -274,6 +274,17 @@ fn inlined_code_is_followed_outward_to_the_file_of_its_kernel() {
             (at(1, 21, 5), None),
         ]
     );
+}
+
+/// Code that is inlined from the file of its kernel names the innermost call there.
+#[test]
+fn the_call_of_inlined_code_is_shown() {
+    let body = ".loc 1 20 5\n add.u32 %r1, %r0, 1;\n.loc 2 9 1, function_name f, inlined_at 1 20 5\n add.u32 %r1, %r1, 1;
+        .loc 1 7 3, function_name g, inlined_at 2 9 1\n ld.global.u32 %r2, [%rd1+1];\n.loc 1 8 3\n ld.global.u32 %r2, [%rd1+2];";
+    let source = module(body) + ".file 1 \"a/k.cu\"\n.file 2 \"a/lib.h\"\n";
+    let faults = launch(&source, threads(1), &[vec![0; 256]]).result.faults;
+    let sources: Vec<_> = faults.iter().filter_map(KernelFault::source).collect();
+    assert_eq!(sources, ["k.cu:7, inlined at 20", "k.cu:8"]);
 }
 
 #[test]
