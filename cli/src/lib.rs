@@ -42,6 +42,7 @@ mod word;
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::Write as _;
+use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -176,6 +177,12 @@ pub enum EndCause {
     Input,
 }
 
+/// Whether a word is the beginning of a check's name, or nearly a name.
+fn is_like_a_check(word: &str) -> bool {
+    let is_like = |name: &&str| name.starts_with(word) || strsim::levenshtein(name, word) <= 2;
+    word.len() > 2 && Checks::NAMES.iter().any(is_like)
+}
+
 /// Runs the command with these arguments, starting with its name, and returns its exit status.
 ///
 /// The process should do nothing else, because the command handles its signals. It reports a mapped file that becomes
@@ -193,10 +200,14 @@ pub fn run_to_end(arguments: impl IntoIterator<Item = OsString>) -> Ended {
     // The short form that other tools have; here a format has a name.
     let options = arguments.iter_mut().take_while(|word| *word != "--");
     options.filter(|word| *word == "--json").for_each(|word| *word = "--format=json".into());
-    // In `ptx run --check kernel.ptx` the option has no list, so a list is joined to it here.
+    // In `ptx run --check kernel.ptx` the option has no list, so a list is joined to it here, also one with a mistake: it would
+    // be taken as a file.
     let run = arguments.windows(2).position(|words| words[0] == "ptx" && words[1] == "run");
-    let is_list =
-        |word: &OsString| word.to_str().is_some_and(|word| word.parse::<Checks>().is_ok());
+    let is_list = |word: &OsString| {
+        let is_meant =
+            |text: &str| text.split(',').all(is_like_a_check) && !Path::new(text).exists();
+        word.to_str().is_some_and(|text| text.parse::<Checks>().is_ok() || is_meant(text))
+    };
     let mut at = run.unwrap_or(arguments.len());
     while at + 1 < arguments.len() {
         if arguments[at] == "--check" && is_list(&arguments[at + 1]) {

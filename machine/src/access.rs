@@ -77,7 +77,7 @@ fn note_poll(
     if let Some(place) = Place::of(access.space, address, engine.memory.map()) {
         let is_mbarrier = matches!(access.kind, MemoryKind::Mbarrier(_));
         let poll = Poll { lanes: exec, site: op.site, place, is_mbarrier };
-        engine.last_poll = Some(poll);
+        engine.last_poll = Some((engine.block.index, poll));
         warp.note_poll(poll);
     }
 }
@@ -966,18 +966,20 @@ impl Access<'_, '_> {
         };
         // Both halves of a packed number are accesses. [PTX ISA, "Packed Data Types"]
         let size = self.access.size / self.access.scalar.parts().1.max(1);
+        let is_atomic = matches!(self.access.kind, MemoryKind::Atomic(_));
         let access = CheckedAccess {
             bytes,
             size,
             is_write,
             strong,
+            is_atomic,
+            reads: !is_write || is_atomic && self.access.elements.iter().any(Option::is_some),
             warp: self.warp.number,
             site: self.op.site,
             is_copy: matches!(self.access.kind, MemoryKind::Copy { .. }),
         };
         engine.check_lanes(&access, done, (space, addresses), are_equal);
         if let Some(strong) = order {
-            let is_atomic = matches!(self.access.kind, MemoryKind::Atomic(_));
             for lane in lanes(done) {
                 for element in 0..self.access.elements.len() as u64 {
                     let address =

@@ -5,10 +5,10 @@ use std::mem::take;
 use std::rc::Rc;
 
 use crate::code::Site;
-use crate::code::{Action, BarrierKind, BarrierOp, Code};
+use crate::code::{Action, BarrierKind, BarrierOp, Code, Pc};
 use crate::engine::{Engine, LOOK, Stop};
 use crate::fault::{BarrierFault, FaultKind};
-use crate::hang::{Repetition, Wait};
+use crate::hang::{QuietRounds, Repetition, Wait};
 use crate::memory::Bytes;
 use crate::order::{BlockOrder, Clock};
 use crate::races::History;
@@ -42,6 +42,7 @@ pub(crate) struct Block {
     /// Whether it has waited for other blocks.
     waits: bool,
     pub(crate) repetition: Repetition,
+    pub(crate) quiet: QuietRounds,
     /// The bytes of registers and local memory in all frames.
     pub(crate) stack_bytes: u64,
     warps: Vec<Warp>,
@@ -98,6 +99,7 @@ impl Engine<'_> {
         self.block.waits = false;
         self.block.mbarriers.clear();
         self.block.repetition = Repetition::default();
+        self.block.quiet = QuietRounds::default();
         self.counts.blocks += 1;
         let shared = self.shape.shared as usize;
         let replaced = self.block.shared.renew(shared, self.options.checks.uninitialized);
@@ -147,6 +149,7 @@ impl Engine<'_> {
             let mut is_stuck = true;
             for at in 0..count {
                 loop {
+                    let (instructions, polls) = (self.counts.warp_instructions, self.polls);
                     let event = match warps[at].run(self, WARP_TURN) {
                         Ok(event) => event,
                         Err(stop) => {
@@ -157,6 +160,7 @@ impl Engine<'_> {
                     match event {
                         Event::Idle => break,
                         Event::Turn => {
+                            self.works |= self.has_worked(instructions, polls);
                             is_stuck = false;
                             break;
                         }
@@ -182,6 +186,9 @@ impl Engine<'_> {
             }
             if warps.iter().all(|warp| warp.alive == 0) {
                 return Ok(true);
+            }
+            if self.only_polls() {
+                return Err(self.last_site);
             }
             let polled = self.polls != before.0 && self.changes == before.1;
             rounds = if polled { rounds + 1 } else { 0 };
@@ -246,6 +253,11 @@ impl Engine<'_> {
         // A whole warp must arrive at one place. Lanes elsewhere wait for ever, as on an H100, and so does their warp.
         let (lanes, pc) = barrier.expected[warp];
         if (op.is_aligned || lanes != 0) && pc != path.pc {
+            if self.options.checks.sync {
+                let [site, other] = [path.pc, pc].map(|pc| self.code.ops[pc as usize].site);
+                let kind = FaultKind::TwoBarriers { other };
+                self.fault_at(kind, site, warp as u32, lane as u32, 0);
+            }
             barrier.waiting.push((warp, path, op.kind));
             return false;
         }
@@ -294,9 +306,11 @@ impl Engine<'_> {
         reduce(&opened, self.code, warps);
         for at in counted {
             let (lanes, pc) = take(&mut barrier.expected[at]);
-            let missing = lanes & !take(&mut barrier.arrived[at]);
+            let arrived = take(&mut barrier.arrived[at]);
+            let missing = lanes & !arrived;
             if missing != 0 && self.options.checks.sync {
-                let (site, lane) = (self.code.ops[pc as usize].site, missing.trailing_zeros());
+                let site = self.code.ops[pc as usize].site;
+                let lane = (lanes & arrived).trailing_zeros() % LANES as u32;
                 let kind = FaultKind::Barrier(BarrierFault::PartOfWarp { missing });
                 self.fault_at(kind, site, at as u32, lane, 0);
             }
@@ -332,14 +346,20 @@ impl Barrier {
         self.waiting.iter().map(|(warp, path, _)| (*warp, path))
     }
 
+    /// A path elsewhere of a warp that also waits at an instruction.
+    pub(crate) fn split_from(&self, pc: Pc) -> Option<&Path> {
+        let is_here = |warp: usize| self.waiting().any(|of| of.0 == warp && of.1.pc == pc);
+        self.waiting().find(|(warp, path)| path.pc != pc && is_here(*warp)).map(|of| of.1)
+    }
+
     /// What these wait for.
-    pub(crate) fn wait(&self, number: u32, warps: &[Warp]) -> Wait<Site> {
+    pub(crate) fn wait(&self, number: u32, warps: &[Warp], other: Option<Site>) -> Wait<Site> {
         let arrived = self.arrived.iter().map(|mask| mask.count_ones()).sum();
         let alive = || warps.iter().map(|warp| warp.alive.count_ones()).sum();
         let expected = self.threads.unwrap_or_else(alive);
         let is_missing = |at: &usize| warps[*at].alive & !self.arrived[*at] != 0;
         let missing = (0..warps.len()).filter(is_missing).map(|at| at as u32).collect();
-        Wait::Barrier { number, arrived, expected, missing }
+        Wait::Barrier { number, arrived, expected, missing, other }
     }
 
     /// Empties the barrier for another block, which has this number of warps.

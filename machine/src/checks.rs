@@ -37,6 +37,25 @@ pub struct Checks {
 impl Checks {
     /// All checks.
     pub const ALL: Self = Self { races: Some(CheckedRaces::All), sync: true, uninitialized: true };
+
+    /// The names of the checks.
+    pub const NAMES: [&str; 4] = ["races", "races:shared", "sync", "uninitialized"];
+
+    /// Returns the checks of both.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        let all = [self.races, other.races];
+        Self {
+            races: all
+                .into_iter()
+                .flatten()
+                .find(|of| *of == CheckedRaces::All)
+                .or(all[0])
+                .or(all[1]),
+            sync: self.sync || other.sync,
+            uninitialized: self.uninitialized || other.uninitialized,
+        }
+    }
 }
 
 /// A word that is no check.

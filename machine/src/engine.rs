@@ -2,6 +2,7 @@
 //! one begins, unless it only polls memory, because it may wait for a block that has not begun.
 
 use std::cell::Cell;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::mem::take;
 use std::sync::atomic::Ordering;
@@ -11,13 +12,15 @@ use crate::block::Block;
 use crate::checks::CheckedRaces;
 use crate::code::{Code, FunctionCode, Op, Preset, Site};
 use crate::fault::{FaultKind, MachineFaultKind};
-use crate::hang::Poll;
+use crate::hang::{Poll, Quiet};
 use crate::launch::LaunchOptions;
 use crate::log::FaultLog;
-use crate::memory::{AllocationSide, AllocationUse, DeviceMemory, MAX_LOCAL, NearestAllocation};
+use crate::memory::{
+    AllocationOffset, AllocationSide, AllocationUse, DeviceMemory, MAX_LOCAL, NearestAllocation,
+};
 use crate::observer::{LaunchCounts, LaunchWatch, LoadAlone, MemoryAccess, MemoryObserver};
 use crate::order::Strong;
-use crate::races::{CheckedAccess, FragmentKind, Place, Race, Races};
+use crate::races::{CheckedAccess, FragmentKind, OtherAccess, Place, Race, Races, Unordered};
 use crate::registers::{Origins, Registers};
 use crate::warp::MAX_STACK;
 use warpload::lane::{LANES, LaneMask};
@@ -108,6 +111,15 @@ pub(crate) struct RawFault {
     pub(crate) address: u64,
 }
 
+/// The races of two instructions.
+#[derive(Clone, Debug)]
+pub(crate) struct KnownRace {
+    pub(crate) times: u64,
+    /// One of those between the threads that are furthest apart, because what orders these orders the others.
+    pub(crate) widest: RawFault,
+    reason: Unordered,
+}
+
 /// A launch, and the block of it that has its turn.
 pub(crate) struct Engine<'e> {
     pub(crate) code: &'e Code,
@@ -155,12 +167,21 @@ pub(crate) struct Engine<'e> {
     pub(crate) yields: bool,
     /// The race detector, if the launch asks for it.
     pub(crate) races: Option<Races>,
-    /// The pairs of instructions with a reported race, because each pair is reported once, and how many races each has.
-    pub(crate) known_races: HashMap<[Site; 2], u64>,
+    /// The pairs of instructions with a reported race, because each pair is reported once.
+    pub(crate) known_races: HashMap<[Site; 2], KnownRace>,
     /// The last backward jump of the blocks on their way, reported when the launch reaches its limit.
     pub(crate) last_loop: Option<(Site, Site)>,
     /// The last poll of any warp.
-    pub(crate) last_poll: Option<Poll>,
+    pub(crate) last_poll: Option<([u32; 3], Poll)>,
+    /// The number of effects that only read a clock.
+    pub(crate) clocks: u64,
+    /// Whether a warp has done more than poll since the last round, the time since when none has, and whether it ended the
+    /// launch.
+    pub(crate) works: bool,
+    pub(crate) quiet: Quiet,
+    pub(crate) gives_up: bool,
+    /// The number of blocks that have begun and not ended.
+    pub(crate) resident: usize,
     /// The last instruction with an effect beyond registers, or with a guard, for faults that end the warp.
     pub(crate) last_site: Site,
 }
@@ -212,6 +233,11 @@ impl<'e> Engine<'e> {
             known_races: HashMap::new(),
             last_loop: None,
             last_poll: None,
+            clocks: 0,
+            works: false,
+            quiet: Quiet::default(),
+            gives_up: false,
+            resident: 1,
             last_site: Site::default(),
         }
     }
@@ -351,6 +377,22 @@ impl<'e> Engine<'e> {
         }
     }
 
+    /// The allocation that a generic address is in.
+    pub(crate) fn place(&self, address: u64) -> Option<AllocationOffset> {
+        let map = self.memory.map();
+        let windows = [
+            (map.shared(), AllocationUse::Shared, self.shape.shared),
+            (map.local(), AllocationUse::Local, MAX_LOCAL),
+        ];
+        for (window, purpose, size) in windows {
+            let offset = address.wrapping_sub(window.base);
+            if offset < window.size {
+                return (offset < size).then_some(AllocationOffset { purpose, offset });
+            }
+        }
+        self.memory.place(address)
+    }
+
     /// The generic address of a place.
     pub(crate) fn address(&self, place: Place) -> u64 {
         match place {
@@ -435,6 +477,7 @@ impl<'e> Engine<'e> {
                 self.begin(index)?;
             } else if !waiting.is_empty() && waiting.iter().all(is_stuck) {
                 let not_resident = left.next();
+                waiting.make_contiguous().sort_by_key(|block| self.shape.number(block.index));
                 for mut block in waiting.drain(..) {
                     self.report_hang(&mut block, not_resident);
                 }
@@ -444,6 +487,7 @@ impl<'e> Engine<'e> {
             } else {
                 return Ok(());
             }
+            self.resident = waiting.len() + 1;
             if self.run_begun()? {
                 continue;
             }
@@ -513,16 +557,47 @@ impl<'e> Engine<'e> {
         for race in races.take_found() {
             let Race { other, access: how, reason, thread, block, lane, place } = race;
             let site = access.site;
-            let times = self.known_races.entry([other.min(site), other.max(site)]).or_default();
-            *times += 1;
-            if *times > 1 {
-                continue;
+            let pair = [other.min(site), other.max(site)];
+            if let Some(known) = self.known_races.get_mut(&pair) {
+                known.times += 1;
+                if known.reason >= reason {
+                    continue;
+                }
             }
+            let own = match (access.is_copy, access.is_write) {
+                (true, _) => OtherAccess::Copy,
+                (false, true) => OtherAccess::Write,
+                (false, false) => OtherAccess::Read,
+            };
+            let here = (site, self.block.index, access.warp * LANES as u32 + lane as u32, own);
+            let there = (other, self.shape.block(block.into()), thread, how);
+            // The first race of a pair decides at which of the two instructions it is reported.
+            let is_reversed =
+                self.known_races.get(&pair).is_some_and(|known| known.widest.site != site);
+            let [of, other] = if is_reversed { [there, here] } else { [here, there] };
+            let number = |thread: u32| (thread / LANES as u32, thread % LANES as u32);
+            let (warp, lane) = number(of.2);
+            let (other_warp, other_lane) = number(other.2);
+            let kind = FaultKind::Race {
+                other: other.0,
+                thread: self.shape.thread(other_warp, other_lane as usize),
+                block: other.1,
+                access: other.3,
+                reason,
+                is_update: false,
+                times: 1,
+            };
             let address = self.address(place);
-            let thread = self.shape.thread(thread / LANES as u32, thread as usize % LANES);
-            let block = self.shape.block(block.into());
-            let kind = FaultKind::Race { other, thread, block, access: how, reason, times: 1 };
-            self.fault_at(kind, site, access.warp, lane as u32, address);
+            let widest = RawFault { kind, site: of.0, block: of.1, warp, lane, address };
+            match self.known_races.entry(pair) {
+                Entry::Occupied(mut known) => {
+                    (known.get_mut().widest, known.get_mut().reason) = (widest, reason);
+                }
+                Entry::Vacant(none) => {
+                    self.faults.add(widest.clone());
+                    none.insert(KnownRace { times: 1, widest, reason });
+                }
+            }
         }
     }
 

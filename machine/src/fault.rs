@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::code::Site;
-use crate::hang::{Hang, Wait};
+use crate::hang::Hang;
 use crate::memory::Missing;
 use crate::races::{OtherAccess, Unordered};
 use crate::registers::Origin;
@@ -28,7 +28,7 @@ pub enum FaultKind<S, C> {
     Mbarrier(MbarrierFault),
     /// A data race: two threads access the same bytes, at least one writes, and nothing orders the two.
     Race {
-        /// The instruction of the other access, which was executed before.
+        /// The instruction of the other access.
         other: S,
         /// The thread of the other access.
         thread: [u32; 3],
@@ -36,8 +36,11 @@ pub enum FaultKind<S, C> {
         block: [u32; 3],
         /// Whether the other access was a read, a write or a copy.
         access: OtherAccess,
-        /// Why nothing orders the two.
+        /// Why nothing orders the two. Of several races between the instructions, this one is between the threads that
+        /// are furthest apart.
         reason: Unordered,
+        /// Whether one of the two instructions also races with itself, as the store of a counter does.
+        is_update: bool,
         /// The number of races between the two instructions.
         times: u64,
     },
@@ -45,6 +48,11 @@ pub enum FaultKind<S, C> {
     Trap,
     /// A barrier is used in a way that PTX leaves undefined.
     Barrier(BarrierFault),
+    /// Threads of a warp arrive at a barrier while others of it wait at another one that all of them must execute.
+    TwoBarriers {
+        /// The instruction where the others wait.
+        other: S,
+    },
     /// A lane is not in the mask of members of the exchange that it executes.
     Membermask {
         /// The mask.
@@ -234,7 +242,7 @@ impl<S, C> FaultKind<S, C> {
             Self::Mbarrier(_) => "mbarrier",
             Self::Race { .. } => "race",
             Self::Trap => "trap",
-            Self::Barrier(_) => "barrier",
+            Self::Barrier(_) | Self::TwoBarriers { .. } => "barrier",
             Self::Membermask { .. } => "membermask",
             Self::UndefinedShuffle => "undefined_shuffle",
             Self::Hang(_) => "hang",
@@ -251,16 +259,13 @@ impl<S, C> FaultKind<S, C> {
         }
     }
 
-    /// Returns the other instruction of the fault: that of the other access of a race, or the last one that changed what
-    /// threads wait for.
+    /// Returns the other instruction of the fault: that of the other access of a race, the barrier where other threads of
+    /// the warp wait, or the last one that changed what threads wait for.
     #[must_use]
     pub fn other(&self) -> Option<&S> {
         match self {
-            Self::Race { other, .. } => Some(other),
-            Self::Hang(hang) => match &hang.wait {
-                Wait::Mbarrier { last, .. } | Wait::Memory { last } => last.as_ref(),
-                Wait::Barrier { .. } | Wait::Lanes { .. } | Wait::Loop => None,
-            },
+            Self::Race { other, .. } | Self::TwoBarriers { other } => Some(other),
+            Self::Hang(hang) => hang.wait.other(),
             _ => None,
         }
     }
@@ -274,9 +279,11 @@ impl<S, C> FaultKind<S, C> {
     ) -> FaultKind<L, T> {
         use FaultKind as F;
         match self {
-            Self::Race { other, thread, block, access, reason, times } => {
-                F::Race { other: site(with, other), thread, block, access, reason, times }
+            Self::Race { other, thread, block, access, reason, is_update, times } => {
+                let other = site(with, other);
+                F::Race { other, thread, block, access, reason, is_update, times }
             }
+            Self::TwoBarriers { other } => F::TwoBarriers { other: site(with, other) },
             Self::UnknownValue { what, cause: of } => {
                 F::UnknownValue { what, cause: cause(with, of) }
             }

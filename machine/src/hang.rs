@@ -3,7 +3,7 @@
 //! A block hangs if each of its warps waits or repeats itself: it runs without an effect beyond registers until its
 //! registers and the places of its lanes are the same as before. Only another block can let it go on then. A launch hangs
 //! if all of its resident blocks do, and no other one can begin. A loop that counts its rounds or reads the clock does not
-//! repeat itself.
+//! repeat itself; a launch that does nothing else for long is given up.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,6 +13,7 @@ use crate::code::Site;
 use crate::engine::Engine;
 use crate::fault::FaultKind;
 use crate::mbarrier::State;
+use crate::memory::AllocationOffset;
 use crate::races::Place;
 use crate::registers::Origin;
 use crate::warp::{Path, Warp};
@@ -45,6 +46,8 @@ pub enum Wait<S> {
         expected: u32,
         /// The warps with threads that have not arrived.
         missing: Box<[u32]>,
+        /// The instruction where other threads of one warp are, if these and the ones here had to arrive at one.
+        other: Option<S>,
     },
     /// Other lanes of the warp, at an exchange.
     Lanes {
@@ -77,38 +80,57 @@ impl<S> Hang<S> {
     /// The same, with what `site` makes of instructions.
     pub fn map<L>(self, site: impl FnOnce(S) -> L) -> Hang<L> {
         let Self { wait, threads, not_resident, is_alone } = self;
-        let wait = match wait {
-            Wait::Barrier { number, arrived, expected, missing } => {
-                Wait::Barrier { number, arrived, expected, missing }
+        Hang { wait: wait.map(site), threads, not_resident, is_alone }
+    }
+}
+
+impl<S> Wait<S> {
+    /// Returns the other instruction: where other threads of a warp are, or the last one that changed what threads wait for.
+    #[must_use]
+    pub fn other(&self) -> Option<&S> {
+        match self {
+            Self::Barrier { other: last, .. }
+            | Self::Mbarrier { last, .. }
+            | Self::Memory { last } => last.as_ref(),
+            Self::Lanes { .. } | Self::Loop => None,
+        }
+    }
+
+    /// The same, with what `site` makes of the other instruction.
+    pub fn map<L>(self, site: impl FnOnce(S) -> L) -> Wait<L> {
+        match self {
+            Self::Barrier { number, arrived, expected, missing, other } => {
+                Wait::Barrier { number, arrived, expected, missing, other: other.map(site) }
             }
-            Wait::Lanes { missing } => Wait::Lanes { missing },
-            Wait::Mbarrier { phase, pending, expected, bytes, last } => {
+            Self::Lanes { missing } => Wait::Lanes { missing },
+            Self::Mbarrier { phase, pending, expected, bytes, last } => {
                 Wait::Mbarrier { phase, pending, expected, bytes, last: last.map(site) }
             }
-            Wait::Memory { last } => Wait::Memory { last: last.map(site) },
-            Wait::Loop => Wait::Loop,
-        };
-        Hang { wait, threads, not_resident, is_alone }
+            Self::Memory { last } => Wait::Memory { last: last.map(site) },
+            Self::Loop => Wait::Loop,
+        }
     }
 }
 
 /// Bytes that a loop reads until another thread changes them. `S` is how another instruction is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PolledBytes<S> {
     /// The instruction that reads them.
     pub site: S,
     /// The generic address of the first byte.
     pub address: u64,
-    /// The last instruction that wrote them, if races are checked.
-    pub last: Option<S>,
+    /// The allocation that it is in.
+    pub place: Option<AllocationOffset>,
+    /// What they lack, and the last instruction that changed them.
+    pub wait: Wait<S>,
 }
 
 impl<S> PolledBytes<S> {
     /// The same, with what `site` makes of instructions.
     pub fn map<L>(self, mut site: impl FnMut(S) -> L) -> PolledBytes<L> {
-        let Self { site: reads, address, last } = self;
-        PolledBytes { site: site(reads), address, last: last.map(site) }
+        let Self { site: reads, address, place, wait } = self;
+        PolledBytes { site: site(reads), address, place, wait: wait.map(site) }
     }
 }
 
@@ -119,6 +141,33 @@ pub(crate) struct Poll {
     pub(crate) site: Site,
     pub(crate) place: Place,
     pub(crate) is_mbarrier: bool,
+}
+
+/// The fewest warp instructions, and rounds of each resident block, after which a launch that only polls is given up. A
+/// loop that waits for as long before it stops waiting by itself is rare, and one that never does is not.
+const QUIET_INSTRUCTIONS: u64 = 1 << 22;
+const QUIET_ROUNDS: u64 = 1 << 10;
+
+/// The most warp instructions for each poll of a loop that does nothing else.
+const INSTRUCTIONS_OF_POLL: u64 = 1 << 7;
+
+/// A time without anything but polls.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Quiet {
+    /// Its number among such times.
+    number: u64,
+    /// The warp instructions before it, and the effects.
+    begin: u64,
+    effects: u64,
+    /// The blocks with enough rounds.
+    blocks: usize,
+}
+
+/// The rounds of a block in a quiet time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct QuietRounds {
+    number: u64,
+    rounds: u64,
 }
 
 /// The states of a block since the last effect of the launch.
@@ -185,6 +234,31 @@ struct Stuck {
 }
 
 impl Engine<'_> {
+    /// Whether instructions since a moment have polled too rarely to do nothing else.
+    pub(crate) fn has_worked(&self, instructions: u64, polls: u64) -> bool {
+        let polls = self.polls.saturating_sub(polls);
+        self.counts.warp_instructions.saturating_sub(instructions) > INSTRUCTIONS_OF_POLL * polls
+    }
+
+    /// Counts a round of the block's warps. Returns whether the launch has done nothing but poll for so long that it is given
+    /// up.
+    pub(crate) fn only_polls(&mut self) -> bool {
+        let (now, effects) = (self.counts.warp_instructions, self.effects - self.clocks);
+        if std::mem::take(&mut self.works) || effects != self.quiet.effects {
+            let number = self.quiet.number + 1;
+            self.quiet = Quiet { number, begin: now, effects, blocks: 0 };
+        }
+        let of_block = &mut self.block.quiet;
+        if of_block.number != self.quiet.number {
+            *of_block = QuietRounds { number: self.quiet.number, rounds: 0 };
+        }
+        of_block.rounds += 1;
+        self.quiet.blocks += usize::from(of_block.rounds == QUIET_ROUNDS);
+        self.gives_up =
+            self.quiet.blocks >= self.resident && now - self.quiet.begin >= QUIET_INSTRUCTIONS;
+        self.gives_up
+    }
+
     /// Reports all that wait in a block that hangs.
     pub(crate) fn report_hang(&mut self, block: &mut Block, not_resident: Option<[u32; 3]>) {
         std::mem::swap(&mut self.block, block);
@@ -192,7 +266,8 @@ impl Engine<'_> {
         let mut stuck: Vec<Stuck> = Vec::new();
         for (number, barrier) in barriers.iter().enumerate() {
             for (warp, path) in barrier.waiting() {
-                let wait = barrier.wait(number as u32, &warps);
+                let other = barrier.split_from(path.pc).map(|path| self.site(path));
+                let wait = barrier.wait(number as u32, &warps, other);
                 stuck.push(Stuck {
                     site: self.site(path),
                     warp,
@@ -245,12 +320,18 @@ impl Engine<'_> {
     /// The bytes that the last loop polls.
     pub(crate) fn polled_bytes(&self) -> Option<PolledBytes<Site>> {
         let (start, end) = self.last_loop?;
-        let poll = self.last_poll.filter(|poll| (start..=end).contains(&poll.site))?;
-        let last = match self.polled(&poll) {
-            Wait::Mbarrier { last, .. } | Wait::Memory { last } => last,
-            _ => None,
-        };
-        Some(PolledBytes { site: poll.site, address: self.address(poll.place), last })
+        let (block, poll) = self.last_poll?;
+        if !(start..=end).contains(&poll.site) || block != self.block.index {
+            return None;
+        }
+        let address = self.address(poll.place);
+        let (place, wait) = (self.place(address), self.polled(&poll));
+        Some(PolledBytes { site: poll.site, address, place, wait })
+    }
+
+    /// The warp instructions at the end of which the launch only polled.
+    pub(crate) fn quiet_instructions(&self) -> u64 {
+        self.counts.warp_instructions - self.quiet.begin
     }
 
     fn site(&self, path: &Path) -> Site {

@@ -8,7 +8,7 @@ use crate::engine::{Engine, RawFault};
 use crate::fault::{FaultKind, MachineFaultKind};
 use crate::hang::PolledBytes;
 use crate::log::FaultCount;
-use crate::memory::{AllocationUse, DeviceMemory, NearestAllocation};
+use crate::memory::{AllocationOffset, AllocationUse, DeviceMemory, NearestAllocation};
 use crate::observer::{LaunchCounts, LaunchWatch, MemoryObserver};
 use crate::registers::Origin;
 use crate::tensor_load::WarpTensorMemory;
@@ -90,7 +90,7 @@ impl LaunchOptions {
 }
 
 /// How a launch has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LaunchEnd {
     /// All threads have ended.
     Done,
@@ -98,8 +98,10 @@ pub enum LaunchEnd {
     Trapped,
     /// [`LaunchWatch::interrupt`] has ended it.
     Interrupted,
-    /// It reached its limit on warp instructions.
+    /// It reached its limit on warp instructions, or was given up.
     Steps {
+        /// The last warp instructions that did nothing but poll memory, if it was given up because of these.
+        quiet: Option<u64>,
         /// The last backward jump of the blocks on their way, which is probably an endless loop; without a jump, the last
         /// instruction.
         last: Site,
@@ -157,6 +159,8 @@ pub struct MachineFault {
     pub nearest: Option<NearestAllocation>,
     /// The known mistake that an out-of-bounds address looks like; `None` if there is none.
     pub hint: Option<&'static str>,
+    /// The allocation that the address is in; `None` if the fault has no address, or it is in none.
+    pub place: Option<AllocationOffset>,
 }
 
 /// The unknown bytes of an allocation after a launch. `C` is the reason, [`Origin`] or a text for it.
@@ -200,6 +204,7 @@ pub fn run(
         _ if engine.is_trapped => LaunchEnd::Trapped,
         Ok(()) => LaunchEnd::Done,
         Err(site) => LaunchEnd::Steps {
+            quiet: engine.gives_up.then(|| engine.quiet_instructions()),
             last: engine.last_loop.map_or(site, |(_, end)| end),
             is_jump: engine.last_loop.is_some(),
             polled: engine.polled_bytes(),
@@ -230,15 +235,23 @@ pub fn run(
 
 /// A fault with its thread, and the allocation that it is near to.
 fn described(raw: &RawFault, engine: &Engine<'_>) -> MachineFault {
+    let known = match raw.kind {
+        FaultKind::Race { other, .. } => {
+            engine.known_races.get(&[raw.site.min(other), raw.site.max(other)])
+        }
+        _ => None,
+    };
+    let raw = known.map_or(raw, |known| &known.widest);
     let RawFault { site, block, warp, lane, address, .. } = *raw;
     let is_of_place = matches!(raw.kind, FaultKind::OutOfBounds | FaultKind::ReadOnly);
     let nearest = if is_of_place { engine.nearest(address) } else { None };
+    let place = if is_of_place || address == 0 { None } else { engine.place(address) };
     let hint = nearest.as_ref().and_then(|nearest| engine.address_hint(address, nearest));
     let thread = engine.shape.thread(warp, lane as usize);
     let mut kind = raw.kind.clone();
-    if let FaultKind::Race { other, times, .. } = &mut kind {
-        let pair = [site.min(*other), site.max(*other)];
-        *times = engine.known_races.get(&pair).copied().unwrap_or(1);
+    if let (FaultKind::Race { other, times, is_update: is, .. }, Some(known)) = (&mut kind, known) {
+        *times = known.times;
+        *is = [site, *other].iter().any(|site| engine.known_races.contains_key(&[*site; 2]));
     }
-    MachineFault { kind, site, block, thread, lane, address, nearest, hint }
+    MachineFault { kind, site, block, thread, lane, address, nearest, hint, place }
 }

@@ -57,8 +57,8 @@ pub use self::launch::{LaunchEnd, LaunchOptions, LaunchOutcome, MachineFault, Un
 pub use self::log::FaultCount;
 pub use self::mbarrier::pending_count;
 pub use self::memory::{
-    AllocationError, AllocationSide, AllocationUse, DeviceMemory, MAX_ALIGNMENT, NearestAllocation,
-    Protection, TooMuchMemory,
+    AllocationError, AllocationOffset, AllocationSide, AllocationUse, DeviceMemory, MAX_ALIGNMENT,
+    NearestAllocation, Protection, TooMuchMemory,
 };
 pub use self::named::ParseNameError;
 pub use self::observer::{

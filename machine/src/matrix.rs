@@ -734,6 +734,8 @@ impl Transfer<'_, '_> {
             size: 1,
             is_write: self.is_store(),
             strong: None,
+            is_atomic: false,
+            reads: !self.is_store(),
             warp: self.warp.number,
             site: self.op.site,
             is_copy: false,

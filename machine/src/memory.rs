@@ -118,6 +118,16 @@ pub struct NearestAllocation {
     pub distance: u64,
 }
 
+/// The allocation that an address is in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AllocationOffset {
+    /// The purpose of the allocation.
+    pub purpose: AllocationUse,
+    /// The distance of the address from its beginning, in bytes.
+    pub offset: u64,
+}
+
 /// The position of an address relative to an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AllocationSide {
@@ -1002,6 +1012,13 @@ impl DeviceMemory {
         }
         let at = self.allocations.partition_point(|known| known.base <= address).checked_sub(1)?;
         is_inside(self.allocations.get(at)?).then_some(at)
+    }
+
+    /// The allocation that an address is in.
+    pub(crate) fn place(&self, address: u64) -> Option<AllocationOffset> {
+        let known = self.allocations.get(self.find(address, usize::MAX)?)?;
+        let (purpose, offset) = (known.purpose.clone(), address - known.base);
+        (!known.is_freed).then_some(AllocationOffset { purpose, offset })
     }
 
     /// The allocation nearest to an address. The parameters are it only just past their end: no pointer of a program leads

@@ -10,6 +10,9 @@
 //! earlier one races with each later one, too. [FastTrack] A weak access also stays beside later strong ones, which other
 //! strong ones do not race with. Of accesses that nothing orders, such as the reads of many blocks, a cell holds the first
 //! and the last one, and a list those between: up to 14 for a cell, and a million in all.
+//!
+//! A strong access also knows what it has observed: the strong write that it reads, and the chain of atomic operations
+//! between. What is ordered after it is ordered after these, but only at these bytes. [PTX ISA, "Causality Order"]
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -26,6 +29,9 @@ const PAGE: u64 = 256;
 
 /// The most accesses between the first and the last one of a cell, and of all cells.
 const MORE_OF_CELL: usize = 14;
+
+/// The most strong reads that are remembered at a place.
+const MOST_OBSERVERS: usize = 16;
 const MORE: usize = 1 << 20;
 
 /// The most bytes of a cell. It has fewer once an access to its page was to parts of such words.
@@ -90,6 +96,10 @@ pub(crate) struct CheckedAccess {
     pub(crate) is_write: bool,
     /// The scope of a strong access.
     pub(crate) strong: Option<Scope>,
+    /// Whether a write is atomic.
+    pub(crate) is_atomic: bool,
+    /// Whether it gives the thread a value. One that does not (`red`) tells it nothing about others.
+    pub(crate) reads: bool,
     pub(crate) warp: u32,
     pub(crate) site: Site,
     /// Whether `cp.async` performs it.
@@ -120,7 +130,7 @@ pub enum Unordered {
     Scope,
     /// Both are strong, but not to the same bytes in full.
     Overlap,
-    /// Nothing has waited for the copy.
+    /// One of them is a `cp.async`.
     Copy,
 }
 
@@ -168,6 +178,66 @@ struct Page {
     /// The bytes of a cell, as a power of two.
     size: u32,
     more: Lists,
+    /// The strong reads at each offset.
+    observers: HashMap<u64, Observers>,
+}
+
+/// A strong read, or an atomic operation.
+#[derive(Clone, Copy, Debug)]
+struct Observer {
+    read: Record,
+    /// The write that it reads, or that with which the chain of atomic operations begins that it reads.
+    from: u32,
+    is_write: bool,
+}
+
+/// The strong reads of a place that may have observed different writes.
+#[derive(Debug, Default)]
+struct Observers {
+    all: Vec<Observer>,
+    /// The moment of the last strong write, and of the last one that does not read.
+    written: u32,
+    from: u32,
+    /// Those before this moment may have been forgotten.
+    forgotten: u32,
+}
+
+impl Observers {
+    /// Notes a strong access. Returns the number of remembered reads that it adds.
+    fn note(&mut self, access: &CheckedAccess, this: &Record, has_room: bool) -> usize {
+        let before = self.all.len();
+        let CheckedAccess { is_write, is_atomic, reads, .. } = *access;
+        if reads {
+            let from = self.from;
+            let has_seen_all = |of: &Observer| {
+                let read = &of.read;
+                read.moment >= self.written
+                    && !of.is_write
+                    && read.kind == this.kind
+                    && read.is_of_warp(this)
+                    && this.lanes & !read.lanes == 0
+            };
+            let is_known = !is_write && self.all.iter().any(has_seen_all);
+            match self.all.last_mut() {
+                _ if is_known => {}
+                Some(last) if last.read.is_alike(this) && last.is_write == is_write => {
+                    last.read.add(this);
+                }
+                _ if !has_room => self.forgotten = this.moment + 1,
+                _ => {
+                    if self.all.len() == MOST_OBSERVERS {
+                        self.forgotten = self.all.remove(0).read.moment + 1;
+                    }
+                    self.all.push(Observer { read: *this, from, is_write });
+                }
+            }
+        }
+        if is_write {
+            self.written = this.moment;
+            self.from = if is_atomic { self.from } else { this.moment };
+        }
+        self.all.len() - before
+    }
 }
 
 /// The accesses between the first and the last one of each cell of a page, each with whether it is a write.
@@ -260,7 +330,8 @@ impl History {
         self.last = Some((number, at));
         if at >= self.pages.len() {
             let cells = vec![Cell::default(); (PAGE / WORD) as usize];
-            self.pages.push(Page { cells, size: WORD.ilog2(), more: Lists::default() });
+            let (size, more) = (WORD.ilog2(), Lists::default());
+            self.pages.push(Page { cells, size, more, observers: HashMap::new() });
         }
         &mut self.pages[at]
     }
@@ -272,9 +343,11 @@ impl History {
             else {
                 continue;
             };
+            let is_forgotten =
+                |at: u64| (start..start.saturating_add(bytes)).contains(&(number * PAGE + at));
+            page.observers.retain(|at, _| !is_forgotten(*at));
             for (at, cell) in page.cells.iter_mut().enumerate() {
-                let place = number * PAGE + ((at as u64) << page.size);
-                if (start..start.saturating_add(bytes)).contains(&place) {
+                if is_forgotten((at as u64) << page.size) {
                     *cell = Cell::default();
                     page.more.take(at);
                 }
@@ -314,8 +387,9 @@ pub(crate) struct Races {
     pub(crate) releases: Releases,
     /// Earlier accesses are not judged, because an instruction that is not executed may order them.
     judged_from: u32,
-    /// The number of accesses in lists.
+    /// The number of accesses in lists, and of strong reads.
     more: usize,
+    observers: usize,
     /// The races of an instruction, each other instruction once for each lane.
     found: Vec<Race>,
 }
@@ -360,8 +434,9 @@ impl Races {
         shared: &mut History,
     ) {
         let this = Record::new(access, (0, 0), order.number, self.moments.now());
-        let mut judge =
-            Judge { this, performer: Performer::Lane(0), are_equal, order, from: self.judged_from };
+        let performer = Performer::Lane(0);
+        let (from, is_atomic) = (self.judged_from, access.is_atomic);
+        let mut judge = Judge { this, performer, is_atomic, are_equal, order, from };
         let mut left = exec;
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
@@ -393,8 +468,8 @@ impl Races {
     ) {
         let this = Record::new(access, (mask, kind as u8), order.number, self.moments.now());
         let performer = Performer::Warp(mask);
-        let are_equal = &|_, _| false;
-        let mut judge = Judge { this, performer, are_equal, order, from: self.judged_from };
+        let (are_equal, from) = (&|_: usize, _: usize| false, self.judged_from);
+        let mut judge = Judge { this, performer, is_atomic: false, are_equal, order, from };
         self.judge(access, place, &mut judge, shared);
     }
 
@@ -418,12 +493,14 @@ impl Races {
             let number = at / PAGE;
             let part = (end - at).min((number + 1) * PAGE - at);
             let page = history.page(number);
-            for at in page.cells(at % PAGE, part) {
-                let Some(cell) = page.cells.get_mut(at) else { continue };
+            let cells = page.cells(at % PAGE, part);
+            let Page { cells: all, size, more: lists, observers } = page;
+            for at in cells {
+                let Some(cell) = all.get_mut(at) else { continue };
                 if is_shared {
                     cell.forget_others(judge.order.number);
                 }
-                let list = page.more.get(at);
+                let list = lists.get(at);
                 let is_usual = !access.is_write || matches!(list, More::None);
                 let added = if is_usual { judge.add_at_once(cell, access.is_write) } else { None };
                 if let Some(between) = added {
@@ -431,37 +508,51 @@ impl Races {
                         && self.more < MORE
                     {
                         self.more += 1;
-                        page.more.push(at, between);
+                        lists.push(at, between);
                     }
                     continue;
                 }
-                let mut more = page.more.take(at);
+                let mut more = lists.take(at);
                 // The lists of a page that got smaller cells are copies.
                 self.more = self.more.saturating_sub(more.len());
                 if is_shared {
                     more.retain(|other| { other.0.block } == judge.order.number);
                 }
                 let mut report = |judge: &Judge<'_>, other: &Record, access, lane, thread| {
-                    let this = (other.site, lane);
-                    if self.found.iter().all(|race| (race.other.0, race.lane) != this) {
-                        let (block, reason) = (other.block, judge.reason(other));
-                        let other = Site(other.site);
-                        self.found.push(Race { other, access, reason, thread, block, lane, place });
+                    let (block, reason) = (other.block, judge.reason(other));
+                    let other = Site(other.site);
+                    let race = Race { other, access, reason, thread, block, lane, place };
+                    let is_same = |of: &&mut Race| (of.other, of.lane) == (other, lane);
+                    match self.found.iter_mut().find(is_same) {
+                        Some(known) if known.reason < reason => *known = race,
+                        Some(_) => {}
+                        None => self.found.push(race),
                     }
                 };
+                let place = (at as u64) << *size;
+                let observers = |write: &Record| observers.get(&(place & !(write.size() - 1)));
                 if matches!(judge.performer, Performer::Warp(_)) {
-                    judge.add((cell, &mut more), access.is_write, &mut report);
+                    judge.add((cell, &mut more), access.is_write, &observers, &mut report);
                 } else {
                     for lane in lanes(mask) {
                         judge.performer = Performer::Lane(lane);
                         judge.this.lanes = 1 << lane;
-                        judge.add((cell, &mut more), access.is_write, &mut report);
+                        judge.add((cell, &mut more), access.is_write, &observers, &mut report);
                     }
                     judge.this.lanes = mask;
                 }
                 more.truncate(MORE_OF_CELL.min(MORE.saturating_sub(self.more)));
                 self.more += more.len();
-                page.more.put(at, more);
+                lists.put(at, more);
+            }
+            if access.strong.is_some() {
+                let (mut place, size) = (at % PAGE, judge.this.size());
+                while place < at % PAGE + part {
+                    let has_room = self.observers < MORE;
+                    let observers = observers.entry(place).or_default();
+                    self.observers += observers.note(access, &judge.this, has_room);
+                    place += size;
+                }
             }
             at += part;
         }
@@ -488,6 +579,11 @@ impl Record {
             lanes: self.lanes,
             is_copy: self.is_copy(),
         }
+    }
+
+    /// The size of an element, in bytes.
+    fn size(&self) -> u64 {
+        1 << (self.kind >> 2 & 7)
     }
 
     fn strength(&self) -> u8 {
@@ -555,6 +651,7 @@ enum Relation {
 struct Judge<'o> {
     this: Record,
     performer: Performer,
+    is_atomic: bool,
     are_equal: &'o dyn Fn(usize, usize) -> bool,
     order: &'o BlockOrder,
     from: u32,
@@ -598,30 +695,37 @@ impl Judge<'_> {
     }
 
     /// Adds the access to a cell, and reports the accesses that it races with.
-    fn add(
+    fn add<'p>(
         &self,
         (cell, more): (&mut Cell, &mut Vec<(Record, bool)>),
         is_write: bool,
+        observers: &impl Fn(&Record) -> Option<&'p Observers>,
         report: &mut impl FnMut(&Self, &Record, OtherAccess, usize, u32),
     ) {
-        // "X precedes Z in observation order, and Z precedes Y": a thread that has read strongly what another one wrote
-        // strongly may read it again. [PTX ISA, "Causality Order"]
-        let is_own = |read: &&Record| {
-            read.strength() != 0 && { read.lanes } == self.this.lanes && read.is_of_warp(&self.this)
-        };
-        let observed = cell.reads.iter().filter(is_own).max_by_key(|read| read.moment).copied();
-        let has_seen = |other: &Record| {
-            observed.is_some_and(|read| read.moment >= other.moment && read.are_strong(other))
-        };
         let Cell { writes, reads } = cell;
         let writes_here = writes.iter_mut().map(|of| (of, true));
         let reads_here = reads.iter_mut().map(|of| (of, false));
         let others = more.iter_mut().map(|(of, is_write)| (of, *is_write));
         for (other, is_other_write) in writes_here.chain(reads_here).chain(others) {
             let conflicts = is_write || is_other_write;
-            match self.relation(other, is_write && is_other_write) {
+            let observers = observers(other).filter(|_| is_other_write);
+            match self.relation(other, is_write && is_other_write, observers) {
+                // What its thread has observed is before a write that later accesses observe.
+                Relation::Allowed
+                    if is_write
+                        && other.strength() == self.this.strength()
+                        && observers
+                            .is_some_and(|of| !self.is_atomic || other.moment < of.from) =>
+                {
+                    let is_left = |by: &usize| {
+                        let of_lane = Record { lanes: 1 << by, ..*other };
+                        self.unobserved(&of_lane, observers).is_some()
+                    };
+                    other.lanes =
+                        lanes(other.lanes).filter(is_left).fold(0, |all, by| all | 1 << by);
+                    continue;
+                }
                 Relation::Allowed => continue,
-                Relation::Races(..) if !is_write && has_seen(other) => continue,
                 Relation::Races(lane, thread) if conflicts => {
                     let access = match (is_other_write, other.is_copy()) {
                         (_, true) => OtherAccess::Copy,
@@ -632,7 +736,11 @@ impl Judge<'_> {
                 }
                 Relation::Races(..) => continue,
                 // It may race with an access that does not race with this one.
-                Relation::Ordered if self.this.strength() > 0 && other.strength() == 0 => continue,
+                Relation::Ordered
+                    if self.this.strength() > 0 && other.strength() != self.this.strength() =>
+                {
+                    continue;
+                }
                 Relation::Ordered => {}
             }
             // A read does not take the place of a write.
@@ -659,33 +767,77 @@ impl Judge<'_> {
     }
 
     #[inline(always)]
-    fn relation(&self, other: &Record, is_write: bool) -> Relation {
+    fn relation(&self, other: &Record, is_write: bool, observers: Option<&Observers>) -> Relation {
         let this = &self.this;
         if other.lanes == 0 || other.moment < self.from || this.is_same_fragment(other) {
             return Relation::Ordered;
         }
-        let unknown = |lane: usize| {
-            let (warp, by) = (this.warp.into(), other.performers());
-            Some((lane, self.order.unknown(warp, lane, &by, other.moment)?))
+        let Some((lane, by)) = self.unknown(other, |_| other.lanes) else {
+            return Relation::Ordered;
         };
-        let found = match self.performer {
-            Performer::Lane(lane) => unknown(lane),
-            Performer::Warp(mask) => lanes(mask).find_map(unknown),
-        };
-        let Some((lane, by)) = found else { return Relation::Ordered };
         // Lanes of one instruction.
         let are_equal = || lanes(other.lanes).all(|by| (self.are_equal)(lane, by));
-        match this.are_strong(other) || is_write && this.is_alike(other) && are_equal() {
-            true => Relation::Allowed,
-            false => Relation::Races(lane, u32::from(other.warp) * 32 + by),
+        if this.are_strong(other) || is_write && this.is_alike(other) && are_equal() {
+            return Relation::Allowed;
         }
+        let found = match observers {
+            Some(_) => self.unobserved(other, observers),
+            None => Some((lane, by)),
+        };
+        found.map_or(Relation::Ordered, |(lane, by)| {
+            Relation::Races(lane, u32::from(other.warp) * 32 + by)
+        })
+    }
+
+    /// The first lane that does not know an earlier access, and the lane of that. `of` returns the lanes of the earlier
+    /// access that a lane has to know.
+    fn unknown(&self, other: &Record, of: impl Fn(usize) -> u32) -> Option<(usize, u32)> {
+        let unknown = |lane: usize| {
+            let by = Performers { lanes: of(lane), ..other.performers() };
+            let warp = self.this.warp.into();
+            Some((lane, self.order.unknown(warp, lane, &by, other.moment)?))
+        };
+        match self.performer {
+            Performer::Lane(lane) => unknown(lane),
+            Performer::Warp(mask) => lanes(mask).find_map(unknown),
+        }
+    }
+
+    /// [`Self::unknown`], without what an access has observed that is before this one.
+    fn unobserved(&self, write: &Record, observers: Option<&Observers>) -> Option<(usize, u32)> {
+        let all = observers.map_or(&[][..], |observers| &observers.all);
+        if write.strength() != 0 && observers.is_some_and(|of| write.moment < of.forgotten) {
+            return None;
+        }
+        self.unknown(write, |lane| {
+            let mut left = write.lanes;
+            for Observer { read, from, is_write } in all {
+                // One whose scope does not have the write observes it through others, or has raced with it.
+                let is_seen = *from <= write.moment && write.moment <= read.moment;
+                if !is_seen || write.strength() == 0 || read.size() != write.size() {
+                    continue;
+                }
+                for by in lanes(read.lanes) {
+                    // Lanes of one instruction observe those before them.
+                    let is_one = *is_write && read.moment == { write.moment };
+                    let seen = if is_one { (1 << by) - 1 } else { u32::MAX };
+                    let reader = Performers { lanes: 1 << by, ..read.performers() };
+                    let unknown =
+                        || self.order.unknown(self.this.warp.into(), lane, &reader, read.moment);
+                    if left & seen != 0 && unknown().is_none() {
+                        left &= !seen;
+                    }
+                }
+            }
+            left
+        })
     }
 
     /// Why nothing orders the access and another one.
     fn reason(&self, other: &Record) -> Unordered {
         let this = &self.this;
         match () {
-            () if other.is_copy() => Unordered::Copy,
+            () if this.is_copy() || other.is_copy() => Unordered::Copy,
             () if this.strength().min(other.strength()) > 0 => {
                 let is_of_scope = (this.kind ^ other.kind) >> 2 & 7 == 0;
                 if is_of_scope { Unordered::Scope } else { Unordered::Overlap }
@@ -726,13 +878,30 @@ mod tests {
     }
 
     /// An access, with the number of the thread or its copies, and its own time.
-    #[derive(Clone, Copy)]
+    #[derive(Clone)]
     struct Made {
         by: usize,
         time: u32,
         place: usize,
         writes: bool,
         scope: Option<Scope>,
+        site: u32,
+        /// The accesses whose values it has read, directly or through atomic operations.
+        observed: Vec<usize>,
+        /// The accesses to the same place that are before it, and those that were before what it has observed.
+        before: Vec<usize>,
+    }
+
+    impl Made {
+        fn block(&self) -> usize {
+            self.by % THREADS / (WARPS * WIDTH)
+        }
+
+        fn is_strong_with(&self, other: &Self) -> bool {
+            let is_near = self.block() == other.block();
+            let has_both = |of: Option<Scope>| of.is_some_and(|of| is_near || of == Scope::Device);
+            has_both(self.scope) && has_both(other.scope)
+        }
     }
 
     /// Happens-before by plain vector clocks, for comparison.
@@ -754,6 +923,8 @@ mod tests {
         groups: [Vec<u32>; THREADS],
         times: [u32; 2 * THREADS],
         made: Vec<Made>,
+        /// The strong writes of each place that a strong read observes now.
+        chains: [Vec<usize>; 3],
     }
 
     impl Exact {
@@ -910,66 +1081,84 @@ mod tests {
         fn access(&mut self, numbers: &mut Numbers, block: usize, thread: usize, scope: Scope) {
             let Self { exact, races, orders, shared, .. } = self;
             let (writes, is_copy) = (numbers.below(2) == 0, numbers.below(6) == 0);
-            let strong = Some(scope).filter(|_| !is_copy && numbers.below(4) == 0);
+            let strong = Some(scope).filter(|_| !is_copy && numbers.below(3) == 0);
+            let is_atomic = strong.is_some() && writes && numbers.below(2) == 0;
+            let reads = !writes || is_atomic && numbers.below(3) != 0;
             let place = numbers.below(3);
-            let by = if is_copy { THREADS + thread } else { thread };
-            let known = exact.now(thread);
-            exact.times[by] += 1;
-            let made = Made { by, time: exact.times[by], place, writes, scope: strong };
-            // Whether the thread has read strongly since what another one wrote strongly.
-            let has_seen = |at: usize| {
-                let other: &Made = &exact.made[at];
-                let is_near = other.by % THREADS / (WARPS * WIDTH) == block;
-                let is_seen = |read: &Made| {
-                    let scopes = other.scope.zip(read.scope);
-                    let is_own = read.by == thread && read.place == place && !read.writes;
-                    is_own
-                        && scopes.is_some_and(|of| is_near || of == (Scope::Device, Scope::Device))
+            let site = exact.made.last().map_or(0, |last| last.site + 1);
+            // Lanes of an atomic operation go one after the other.
+            let (first, lane) = (thread - thread % WIDTH, thread % WIDTH);
+            let others = if is_atomic { numbers.below(1 << WIDTH) as u32 } else { 0 };
+            let exec = 1 << lane | others;
+            let mut expected = Vec::new();
+            for lane in lanes(exec) {
+                let thread = first + lane;
+                let by = if is_copy { THREADS + thread } else { thread };
+                let known = exact.now(thread);
+                exact.times[by] += 1;
+                let time = exact.times[by];
+                let (observed, before) = (Vec::new(), Vec::new());
+                let mut made =
+                    Made { by, time, place, writes, scope: strong, site, observed, before };
+                let is_here = |of: &(usize, &Made)| of.1.place == place;
+                let all = || exact.made.iter().enumerate().filter(is_here);
+                // "X precedes Y in base causality order, or for some Z, X precedes Z in observation order, and Z precedes Y in
+                // base causality order." Alike accesses before X precede Y, too, because coherence orders them and X.
+                let base = || all().filter(|(_, other)| known[other.by] >= other.time);
+                let observed = base().flat_map(|(_, read)| &read.observed);
+                let of = &exact.made;
+                let alike = |at: &usize| {
+                    let (scope, before) = (of[*at].scope, of[*at].before.iter());
+                    before.filter(move |before| of[**before].scope == scope)
                 };
-                !writes && other.writes && exact.made[at..].iter().any(is_seen)
-            };
-            let conflicts = |other: &Made| {
-                let other_block = other.by % THREADS / (WARPS * WIDTH);
-                let is_far = other_block != block;
-                let has_both = |scope: Option<Scope>| match scope {
-                    None => false,
-                    Some(scope) => !is_far || scope == Scope::Device,
-                };
-                let are_strong = has_both(strong) && has_both(other.scope);
-                other.place == place
-                    && (writes || other.writes)
-                    && known[other.by] < other.time
-                    && !are_strong
-            };
+                let observed = observed.flat_map(|at| alike(at).chain([at]));
+                made.before = base().map(|(at, _)| at).chain(observed.copied()).collect();
+                for (at, other) in all() {
+                    let conflicts = writes || other.writes;
+                    if conflicts && !made.is_strong_with(other) && !made.before.contains(&at) {
+                        expected.push((thread, other.by % THREADS, other.site));
+                    }
+                }
+                let chain = &mut exact.chains[place];
+                if strong.is_some() && reads {
+                    let is_seen = |at: &&usize| made.is_strong_with(&exact.made[**at]);
+                    made.observed = chain.iter().filter(is_seen).copied().collect();
+                }
+                if writes && !is_atomic {
+                    chain.clear();
+                }
+                if writes && strong.is_some() {
+                    chain.push(exact.made.len());
+                }
+                exact.made.push(made);
+            }
             races.moments.tick();
             let access = CheckedAccess {
                 bytes: 4,
                 size: 4,
                 is_write: writes,
                 strong,
+                is_atomic,
+                reads,
                 warp: (thread / WIDTH % WARPS) as u32,
-                site: Site(exact.made.len() as u32),
+                site: Site(site),
                 is_copy,
             };
             let at = |_| Some(Place::Global(4 * place as u64));
-            let exec = 1 << (thread % WIDTH);
             races.access(&access, exec, at, &|_, _| false, &orders[block], shared);
             let found = races.take_found();
             for race in &found {
-                let other = exact.made[race.other.0 as usize];
-                assert!(conflicts(&other), "a false alarm");
-                let lanes = race.thread as usize / 32 * WIDTH + race.thread as usize % 32;
-                assert_eq!(other.by % THREADS, race.block as usize * WARPS * WIDTH + lanes);
+                let other = race.thread as usize / 32 * WIDTH + race.thread as usize % 32;
+                let other = race.block as usize * WARPS * WIDTH + other;
+                let race = (first + race.lane, other, race.other.0);
+                assert!(expected.contains(&race), "a false alarm");
             }
             // The first race at a place. Later ones may be with an access that gave way to the reported one.
-            let mut others = exact.made.iter().enumerate();
-            if others.any(|(at, other)| conflicts(other) && !has_seen(at)) && !self.has_raced[place]
-            {
+            if !expected.is_empty() && !self.has_raced[place] {
                 self.has_raced[place] = true;
                 self.racing += 1;
                 self.reported += usize::from(!found.is_empty());
             }
-            exact.made.push(made);
         }
     }
 

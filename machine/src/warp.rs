@@ -301,6 +301,7 @@ impl Warp {
         let code = engine.code;
         let mut left = PATH_TURN;
         let (polls, changes) = (engine.polls, engine.changes);
+        let begin = engine.counts.warp_instructions;
         loop {
             let op = &code.ops[path.pc as usize];
             let mut exec = path.mask;
@@ -348,6 +349,7 @@ impl Warp {
                 }
             }
             if left == 0 {
+                engine.works |= engine.has_worked(begin, polls);
                 // To the back of the queue: all other ready paths come first.
                 self.ready.insert(0, path);
                 let turns = match (engine.polls == polls, engine.changes == changes) {
@@ -549,6 +551,7 @@ impl Warp {
             }
             Action::Clock { shift, is_wide } => {
                 engine.effects += 1;
+                engine.clocks += 1;
                 let now = engine.counts.warp_instructions >> shift;
                 let registers = &mut self.frames[path.frame].registers;
                 if *is_wide {

@@ -123,12 +123,17 @@ KernelFault in "warpload.ptx" {
     lane: u32,
     /// The generic address of the access; 0 for other faults.
     address: u64,
-    /// The number, from 0, of the array argument nearest to an out-of-bounds address; `None` if there is none, or
-    /// another memory is nearer.
+    /// The number, from 0, of the array argument that has the address, or is nearest to an out-of-bounds one; `None` if
+    /// there is none, or another memory is nearer.
     argument: Option<usize>,
     /// The distance of an out-of-bounds address from the nearest memory, in bytes: from its end if positive; to its
     /// beginning, or for an access that begins inside, to its end, if negative. `None` for other faults.
     distance: Option<i64>,
+    /// The variable of the module or of shared memory that has the address; `None` if none has.
+    variable: Option<String>,
+    /// The distance of the address from the beginning of the argument's array, of the variable, or of dynamic shared
+    /// memory; `None` for faults without an address, and for those out of bounds.
+    offset: Option<u64>,
     /// The line of the other instruction of a race, or of the last one that changed what threads wait for; `None` for
     /// other faults.
     other_line: Option<u32>,
@@ -161,6 +166,8 @@ impl KernelFault {
             address: fault.address,
             argument: fault.argument(),
             distance: fault.distance(),
+            variable: fault.variable().map(str::to_owned),
+            offset: fault.offset(),
             other_line: fault.kind.other().map(|other| other.line),
         }
     }

@@ -394,6 +394,9 @@ fn checks_are_chosen_by_a_list() {
         (&["--check=sync"], &["membermask"]),
         // The store is to global memory.
         (&["--check", "races:shared"], &[]),
+        (&["--check=races", "--check=sync"], &["membermask", "race"]),
+        (&["--check=races:shared", "--check=sync", "--check=races"], &["membermask", "race"]),
+        (&["--check=sync", "--check"], &["membermask", "race"]),
         (&["--check-races"], &["race"]),
         (&["--check-uninitialized"], &[]),
     ] {
@@ -409,12 +412,41 @@ fn checks_are_chosen_by_a_list() {
                 let is_race = fault["kind"] == "race";
                 assert_eq!(fault.get("other_line").is_some(), is_race, "{fault}");
                 assert!(!is_race || fault["other_line"] == fault["line"], "{fault}");
+                let place = [&fault["argument"], &fault["parameter"], &fault["offset"]];
+                assert!(!is_race || place == [&json!(0), &json!("out"), &json!(0)], "{fault}");
             }
         }
     }
-    let wrong = ran(&[], &["--check=race"]);
-    assert_eq!(wrong.status, 2);
-    assert!(wrong.stderr.contains("no check \"race\"; the checks are races,"), "{}", wrong.stderr);
+    // A mistake as a word of its own is no file, and nothing is launched.
+    for wrong in ["--check=race", "--check race", "--check sync,uninit", "--check syncs"] {
+        let options: Vec<&str> = wrong.split(' ').collect();
+        let word = wrong.rsplit([' ', '=', ',']).next().unwrap();
+        for ran in [ran(&options, &[]), ran(&[], &options)] {
+            assert_eq!((ran.status, &*ran.stdout), (2, ""), "{wrong}");
+            let expected = format!("no check \"{word}\"; the checks are races,");
+            assert!(ran.stderr.contains(&expected), "{}", ran.stderr);
+        }
+    }
+    let file = folder.path().join("race");
+    fs::copy(&path, &file).unwrap();
+    let ran = ran(&["--check", file.to_str().unwrap()], &[]);
+    assert_eq!((ran.status, &*ran.stderr), (1, ""));
+}
+
+/// What a race lets a thread read too early is also unwritten.
+#[test]
+fn races_are_shown_before_what_they_cause() {
+    let source = module(
+        "mad.lo.u32 %r5, %r0, 4, %r2; xor.b32 %r6, %r0, 31; mad.lo.u32 %r6, %r6, 4, %r2;
+        ld.shared.u32 %r8, [%r6];\nst.shared.u32 [%r5], %r0;",
+    );
+    let text = run(&source, &["--check"]).stdout;
+    let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("{text}"));
+    assert!(place(": race: `s`") < place(": uninitialized: nothing has written the bytes at `s`"));
+    let ran = run(&source, &["--check", "--format", "json"]);
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let faults = report["faults"].as_array().unwrap();
+    assert!(faults.iter().all(|fault| fault["variable"] == "s" && fault["offset"].is_u64()));
 }
 
 /// Unknown bytes are written to no file, and end with status 1.

@@ -31,13 +31,7 @@ fn buffers_are_files_and_are_dumped() {
     // A null pointer, and a dump of what is no buffer.
     let ran = run(&["--arg", "3", "--arg", "2.5", "--arg", &x, "--arg", &y]);
     assert_eq!(ran.status, 1);
-    assert!(
-        ran.stdout.contains(
-            "0x0 is 2147483648 bytes before argument 2 (`saxpy_param_2`); a null pointer?"
-        ),
-        "{}",
-        ran.stdout
-    );
+    assert!(ran.stdout.contains("0x0; a null pointer?"), "{}", ran.stdout);
     let ran = run(&["--arg", "3", "--arg", "2.5", "--arg", &x, "--arg", &y, "--dump", &dump]);
     assert_eq!(ran.status, 2);
     assert!(ran.stderr.contains("argument 3 is no buffer"), "{}", ran.stderr);

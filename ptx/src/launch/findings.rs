@@ -1,25 +1,21 @@
 //! The findings of a launch, with the lines and the texts of the module.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::kernel::Kernel;
-use super::report::{FaultTotal, KernelFault, KernelResult, SkippedInstruction, UnknownCause};
+use super::kernel::{Kernel, PolledLine};
+use super::report::{
+    FaultPlace, FaultTotal, KernelFault, KernelResult, SkippedInstruction, UnknownCause,
+};
 use super::written::{Place, Shown, Written};
-use crate::meaning::Register;
 use crate::module::StatementId;
-use warpload_machine::code::Slot;
 use warpload_machine::{
-    AllocationUse, FaultCount, LaunchEnd, LaunchOutcome, MachineFault, Origin, Site,
+    AllocationOffset, AllocationUse, FaultCount, LaunchEnd, LaunchOutcome, MachineFault, Origin,
+    PolledBytes, Site,
 };
 
 impl Kernel<'_> {
     /// The findings of a launch, with lines and texts.
-    pub(super) fn result(
-        &self,
-        outcome: LaunchOutcome,
-        registers: &[HashMap<Slot, Register>],
-    ) -> KernelResult {
+    pub(super) fn result(&self, outcome: LaunchOutcome, shown: &mut Shown<'_>) -> KernelResult {
         let written = Written::new(self.module);
         let skipped = outcome.skipped.iter().map(|(site, count)| {
             let statement = StatementId(site.0);
@@ -27,9 +23,8 @@ impl Kernel<'_> {
             SkippedInstruction { statement, line, text, count: *count }
         });
         let skipped = skipped.collect();
-        let mut shown = Shown::new(self.module, registers);
         let faults: Vec<KernelFault> =
-            outcome.faults.into_iter().map(|fault| self.fault(fault, &mut shown)).collect();
+            outcome.faults.into_iter().map(|fault| self.fault(fault, shown)).collect();
         let total = |total: FaultCount| {
             let first = faults.get(total.first)?;
             let statement = first.statement;
@@ -45,8 +40,7 @@ impl Kernel<'_> {
         };
         let fault_totals = outcome.fault_totals.into_iter().filter_map(total).collect();
         let unknown = outcome.unknown.into_iter();
-        let unknown =
-            unknown.map(|unknown| unknown.map(|origin| cause(origin, &mut shown))).collect();
+        let unknown = unknown.map(|unknown| unknown.map(|origin| cause(origin, shown))).collect();
         KernelResult {
             counts: outcome.counts,
             printed: outcome.printed,
@@ -63,15 +57,13 @@ impl Kernel<'_> {
 
     fn fault(&self, raw: MachineFault, shown: &mut Shown<'_>) -> KernelFault {
         let statement = StatementId(raw.site.0);
-        let line = |shown: &mut Shown<'_>, other: Site| {
-            let other = StatementId(other.0);
-            Written::new(self.module).fault_line(other, shown.place(other).line)
-        };
+        let line = |shown: &mut Shown<'_>, other: Site| shown.fault_line(StatementId(other.0));
         let kind = raw.kind.map(shown, line, |shown, origin| cause(origin, shown));
         let nearest_name = match raw.nearest.as_ref().map(|nearest| &nearest.purpose) {
             Some(AllocationUse::Argument(number)) => shown.parameter(self.function, *number),
             _ => None,
         };
+        let place = raw.place.map(|place| self.place(place, shown));
         let Place { line, column } = shown.place(statement);
         let location = self.module.location(statement);
         let inlined = self.module.inlined_location(statement);
@@ -84,6 +76,7 @@ impl Kernel<'_> {
             source_file: location.and_then(|location| shown.file(location)),
             source_line: location.map(|location| location.line),
             inlined_from: inlined.map(|inlined| (shown.file(inlined), inlined.line)),
+            call_line: self.module.call_line(statement),
             block: raw.block,
             thread: raw.thread,
             lane: raw.lane,
@@ -91,7 +84,34 @@ impl Kernel<'_> {
             nearest: raw.nearest,
             nearest_name,
             hint: raw.hint,
+            place,
         }
+    }
+
+    /// The memory that an address is in, with its name.
+    fn place(&self, known: AllocationOffset, shown: &mut Shown<'_>) -> FaultPlace {
+        let mut is_dynamic = false;
+        let (name, offset) = match &known.purpose {
+            AllocationUse::Argument(number) => {
+                (shown.parameter(self.function, *number), known.offset)
+            }
+            AllocationUse::Variable(name) => (Some(name.as_str().into()), known.offset),
+            AllocationUse::Shared => {
+                let named = shown.shared(known.offset);
+                is_dynamic = named.is_none() && known.offset >= shown.dynamic;
+                let offset = known.offset - if is_dynamic { shown.dynamic } else { 0 };
+                named.map_or((None, offset), |(name, offset)| (Some(name), offset))
+            }
+            _ => (None, known.offset),
+        };
+        FaultPlace { purpose: known.purpose, name, is_dynamic, offset }
+    }
+
+    /// What a loop polls.
+    pub(super) fn polled(&self, polled: PolledBytes<Site>, shown: &mut Shown<'_>) -> PolledLine {
+        let PolledBytes { site: line, address, place, wait, .. } =
+            polled.map(|site| shown.fault_line(StatementId(site.0)));
+        PolledLine { line, address, place: place.map(|place| self.place(place, shown)), wait }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::compile::shared_variables;
 use super::loaded::{LoadedModule, MAX_SHARED};
-use super::report::{FaultLine, KernelResult};
+use super::report::{FaultLine, FaultPlace, KernelResult, awaited, named};
 use crate::meaning::Register;
 use crate::module::{
     Declaration, DeclarationId, Function, FunctionId, FunctionKind, LaunchBounds, LayoutError,
@@ -13,7 +13,7 @@ use crate::syntax::{Span, StateSpace};
 use warpload::lane::LANES;
 use warpload_machine::{
     AllocationError, DeviceMemory, LaunchOptions, LaunchWatch, MAX_ALIGNMENT, MemoryObserver,
-    PolledBytes, TooMuchMemory,
+    TooMuchMemory, Wait,
 };
 
 /// An entry function of a module.
@@ -217,14 +217,17 @@ pub enum KernelError {
     Interrupted,
     /// The launch reached its limit on warp instructions.
     #[error(
-        "line {line}: {steps} warp instructions were executed{}, and the launch has not ended; {} `{text}`{}",
+        "line {line}: {steps} warp instructions were executed{}{}, and the launch has not ended; {} `{text}`{}",
         of_blocks(.result.counts.blocks, *.blocks),
+        only_polls(*.quiet),
         if *.is_jump { "its last jump back is" } else { "it is at" },
-        polls(*.polled)
+        polls(.polled.as_deref())
     )]
     Steps {
-        /// The limit.
+        /// The limit, or the number of instructions after which the launch was given up.
         steps: u64,
+        /// The last warp instructions that did nothing but poll memory, if it was given up because of these.
+        quiet: Option<u64>,
         /// The blocks of the grid.
         blocks: u64,
         /// The line of the last backward jump in the last block, which is probably an endless loop; without a jump, of the
@@ -235,7 +238,7 @@ pub enum KernelError {
         /// Whether `text` is a backward jump.
         is_jump: bool,
         /// The bytes that its loop reads until another thread changes them.
-        polled: Option<PolledBytes<FaultLine>>,
+        polled: Option<Box<PolledLine>>,
         /// The results so far.
         result: Box<KernelResult>,
     },
@@ -251,11 +254,41 @@ fn of_blocks(begun: u64, all: u64) -> String {
     if all > 1 { format!(" in {begun} of {all} blocks") } else { String::new() }
 }
 
+/// Why a launch was given up, for a message.
+fn only_polls(quiet: Option<u64>) -> String {
+    quiet.map_or(String::new(), |quiet| {
+        format!(", the last {quiet} of them by loops that wait, while nothing has changed")
+    })
+}
+
+/// Bytes that a loop reads until another thread changes them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PolledLine {
+    /// The instruction that reads them.
+    pub line: FaultLine,
+    /// The generic address of the first byte.
+    pub address: u64,
+    /// The memory that it is in.
+    pub place: Option<FaultPlace>,
+    /// What they lack, and the last instruction that changed them.
+    pub wait: Wait<FaultLine>,
+}
+
 /// What a loop polls, for a message.
-fn polls(polled: Option<PolledBytes<FaultLine>>) -> String {
-    let Some(PolledBytes { site, address, last, .. }) = polled else { return String::new() };
-    let written = last.map_or(String::new(), |last| format!(", last written in {last}"));
-    format!("; its loop polls the bytes at {address:#x} in {site}{written}")
+fn polls(polled: Option<&PolledLine>) -> String {
+    let Some(polled) = polled else { return String::new() };
+    let (line, named) = (polled.line, named(polled.address, polled.place.as_ref()));
+    match &polled.wait {
+        wait @ Wait::Mbarrier { .. } => {
+            format!("; its loop waits in {line}: {}", awaited(wait, &named))
+        }
+        wait => {
+            let last =
+                wait.other().map_or(String::new(), |last| format!(", last written in {last}"));
+            format!("; its loop polls the bytes at {named} in {line}{last}")
+        }
+    }
 }
 
 impl<'m> Kernel<'m> {

@@ -8,7 +8,7 @@ use super::compile::{
 };
 use super::kernel::{Kernel, KernelError, KernelLaunch, is_named_by_host, named_variables};
 use super::report::KernelResult;
-use super::written::{Written, shortened};
+use super::written::{Shown, Written, shortened};
 use crate::meaning::{CONST_BANK, CONSTANTS, PARAMETER_BANK, PARAMETERS};
 use crate::module::{
     Declaration, DeclarationId, FunctionId, Linkage, Module, StatementId, VariableLayout,
@@ -17,7 +17,7 @@ use crate::module::{
 use crate::syntax::StateSpace;
 use warpload::memory::{AddressSpace, Space};
 use warpload_machine::{
-    AllocationUse, DeviceMemory, LaunchEnd, LaunchWatch, MemoryObserver, Protection, Site, run,
+    AllocationUse, DeviceMemory, LaunchEnd, LaunchWatch, MemoryObserver, Protection, run,
 };
 
 /// The most shared memory of a block, in bytes. More than any GPU has.
@@ -84,6 +84,15 @@ pub struct LoadedModule<'m> {
 struct LoadedKernel {
     compilation: Compilation,
     parameters: u64,
+    shared: Vec<SharedVariable>,
+}
+
+/// A variable in shared memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SharedVariable {
+    pub(super) id: DeclarationId,
+    pub(super) offset: u64,
+    pub(super) bytes: u64,
 }
 
 impl<'m> LoadedModule<'m> {
@@ -255,6 +264,14 @@ impl<'m> LoadedModule<'m> {
         let layout = shared_layout(module, Some(&self.shared), &self.places, is_used)?;
         let mut variables = self.addresses.clone();
         variables.extend(shared_addresses(module, &layout));
+        let of_shared = variables.iter().filter(|(_, (space, _))| *space == AddressSpace::Shared);
+        let mut shared: Vec<SharedVariable> = of_shared
+            .filter_map(|(id, (_, offset))| {
+                let bytes = variable_bytes(module, module.declaration(*id)?);
+                Some(SharedVariable { id: *id, offset: *offset, bytes })
+            })
+            .collect();
+        shared.sort_unstable_by_key(|variable| variable.offset);
         let (bytes, offsets) = kernel.parameters(launch);
         let in_bank = |(id, offset)| (id, (PARAMETERS, offset));
         variables.extend(offsets.into_iter().map(in_bank));
@@ -278,13 +295,13 @@ impl<'m> LoadedModule<'m> {
         }
         let code = &mut compilation.code;
         (code.shared_bytes, code.shared_unit) = (layout.dynamic(), kernel.shared_unit());
-        Ok(LoadedKernel { compilation, parameters })
+        Ok(LoadedKernel { compilation, parameters, shared })
     }
 
     fn run(
         &self,
         kernel: &Kernel<'m>,
-        LoadedKernel { compilation, parameters }: &LoadedKernel,
+        LoadedKernel { compilation, parameters, shared: variables }: &LoadedKernel,
         launch: &KernelLaunch,
         memory: &mut DeviceMemory,
         observer: Option<&mut dyn MemoryObserver>,
@@ -313,21 +330,20 @@ impl<'m> LoadedModule<'m> {
         }
         let outcome = run(code, options, memory, observer, watch);
         memory.protect(*parameters, Protection::Bank(NO_BANK));
-        let end = outcome.end;
-        let result = kernel.result(outcome, registers);
-        let (last, is_jump, polled) = match end {
+        let end = outcome.end.clone();
+        let mut shown = Shown::new(self.module, registers, variables, code.shared_bytes);
+        let result = kernel.result(outcome, &mut shown);
+        let (last, is_jump, polled, quiet) = match end {
             LaunchEnd::Interrupted => return Err(KernelError::Interrupted),
-            LaunchEnd::Steps { last, is_jump, polled } => (last, is_jump, polled),
+            LaunchEnd::Steps { last, is_jump, polled, quiet } => (last, is_jump, polled, quiet),
             LaunchEnd::Done | LaunchEnd::Trapped => return Ok(result),
         };
+        let polled = polled.map(|polled| Box::new(kernel.polled(polled, &mut shown)));
         let written = Written::new(self.module);
         let (line, text) = written.line_and_text(StatementId(last.0));
-        let polled = polled.map(|polled| {
-            let id = |site: Site| StatementId(site.0);
-            polled.map(|site| written.fault_line(id(site), written.place(id(site)).line))
-        });
-        let (steps, blocks, result) = (options.steps, options.block_count(), Box::new(result));
-        Err(KernelError::Steps { steps, blocks, line, text, is_jump, polled, result })
+        let steps = quiet.map_or(options.steps, |_| result.counts.warp_instructions);
+        let (blocks, result) = (options.block_count(), Box::new(result));
+        Err(KernelError::Steps { steps, quiet, blocks, line, text, is_jump, polled, result })
     }
 }
 

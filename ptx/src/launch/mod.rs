@@ -45,18 +45,18 @@ mod trace;
 mod written;
 
 pub(crate) use self::compile::{Compilation, Surroundings, compile_loads, shared_elsewhere};
-pub use self::kernel::{Kernel, KernelError, KernelLaunch, RegisterLanes};
+pub use self::kernel::{Kernel, KernelError, KernelLaunch, PolledLine, RegisterLanes};
 pub use self::loaded::LoadedModule;
 pub use self::report::{
-    FaultLine, FaultTotal, KernelFault, KernelFaultKind, KernelResult, SkippedInstruction,
-    UnknownCause,
+    FaultLine, FaultPlace, FaultTotal, KernelFault, KernelFaultKind, KernelResult,
+    SkippedInstruction, UnknownCause,
 };
 #[cfg(feature = "trace")]
 pub use self::trace::{AccessLine, AccessStatement, AccessStatements, LaunchTrace, traced_kernel};
 pub use warpload_machine::{
-    AccessKind, AllocationError, AllocationSide, AllocationUse, Assertion, CheckedRaces, Checks,
-    ChecksError, DeviceMemory, FaultKind, Fill, FillError, Hang, LaneBytes, LaunchCounts,
-    LaunchOptions, LaunchWatch, MbarrierFault, MemoryAccess, MemoryObserver, NearestAllocation,
-    OtherAccess, PrintfFault, Site, StackLimit, TensorLoadFault, TooMuchMemory, UnknownBytes,
-    Unordered, Wait, WarpTensorMemory,
+    AccessKind, AllocationError, AllocationOffset, AllocationSide, AllocationUse, Assertion,
+    CheckedRaces, Checks, ChecksError, DeviceMemory, FaultKind, Fill, FillError, Hang, LaneBytes,
+    LaunchCounts, LaunchOptions, LaunchWatch, MbarrierFault, MemoryAccess, MemoryObserver,
+    NearestAllocation, OtherAccess, PrintfFault, Site, StackLimit, TensorLoadFault, TooMuchMemory,
+    UnknownBytes, Unordered, Wait, WarpTensorMemory,
 };

@@ -12,6 +12,9 @@ use warpload_machine::{
     NearestAllocation, OtherAccess, UnknownBytes, Unordered, Wait,
 };
 
+/// The addresses below are offsets in shared or local memory, or a null pointer with an offset.
+const LOW: u64 = 1 << 20;
+
 /// An unsupported instruction that was reached. Its results are unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -189,7 +192,7 @@ pub enum UnknownCause {
         /// Its text.
         text: Arc<str>,
     },
-    /// An instruction takes the value of a lane that does not execute it.
+    /// An instruction takes the value of a lane that does not execute it, or is not in its mask.
     AbsentLane {
         /// The line of the instruction in the module, from 1.
         line: u32,
@@ -223,7 +226,10 @@ impl fmt::Display for UnknownCause {
             }
             Self::NeverWritten { register } => write!(f, "nothing has written `{register}`"),
             Self::AbsentLane { line, text } => {
-                write!(f, "`{text}` in line {line} reads a lane that does not execute it")
+                write!(
+                    f,
+                    "`{text}` in line {line} reads a lane that does not execute it, or is not in its mask"
+                )
             }
             Self::Undefined { line, text } => {
                 write!(f, "`{text}` in line {line} leaves it undefined")
@@ -234,6 +240,46 @@ impl fmt::Display for UnknownCause {
                 f.write_str("many instructions are not executed, or registers never written")
             }
         }
+    }
+}
+
+/// The memory that an address is in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FaultPlace {
+    /// The purpose of the memory.
+    pub purpose: AllocationUse,
+    /// The name of the kernel's parameter, or of the variable of the module or of shared memory; `None` if it has none.
+    pub name: Option<Arc<str>>,
+    /// Whether it is dynamic shared memory.
+    pub is_dynamic: bool,
+    /// The distance of the address from its beginning, in bytes.
+    pub offset: u64,
+}
+
+/// "`tile` + 252", "argument 0 `x` + 64".
+impl fmt::Display for FaultPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { purpose, name, is_dynamic, offset } = self;
+        match (purpose, name) {
+            (AllocationUse::Shared, Some(name)) => write!(f, "`{}`", end_of(inner_name(name))),
+            (AllocationUse::Argument(_), Some(name)) => write!(f, "{purpose} `{}`", end_of(name)),
+            _ if *is_dynamic => f.write_str("dynamic shared memory"),
+            (_, Some(name)) => write!(f, "`{}`", end_of(name)),
+            _ => write!(f, "{purpose}"),
+        }?;
+        match offset {
+            0 => Ok(()),
+            offset => write!(f, " + {offset}"),
+        }
+    }
+}
+
+/// An address with the memory that it is in, for a message.
+pub(super) fn named(address: u64, place: Option<&FaultPlace>) -> String {
+    match place {
+        Some(place) => format!("{place} ({address:#x})"),
+        None => format!("{address:#x}"),
     }
 }
 
@@ -257,6 +303,8 @@ pub struct KernelFault {
     pub source_line: Option<u32>,
     /// The file and the line of such inlined code.
     pub inlined_from: Option<(Option<Arc<str>>, u32)>,
+    /// The line of the call around code that is inlined from the same file.
+    pub call_line: Option<u32>,
     /// The block's index.
     pub block: [u32; 3],
     /// The thread's index in its block.
@@ -271,11 +319,13 @@ pub struct KernelFault {
     pub nearest_name: Option<Arc<str>>,
     /// The known mistake that an out-of-bounds address looks like; `None` if there is none.
     pub hint: Option<&'static str>,
+    /// The memory that the address is in; `None` for a fault without an address, and for one out of bounds.
+    pub place: Option<FaultPlace>,
 }
 
 impl KernelFault {
-    /// Returns the place of the instruction in the source, as it is shown: `saxpy.cu:26`, or `source line 26` if the file
-    /// is unknown; `None` without `.loc`.
+    /// Returns the place of the instruction in the source, as it is shown: `saxpy.cu:26`, `source line 26` if the file is
+    /// unknown, `saxpy.cu:6, inlined at 26`; `None` without `.loc`.
     #[must_use]
     pub fn source(&self) -> Option<String> {
         let shown = |file: &Option<Arc<str>>, line: u32| match file {
@@ -283,9 +333,10 @@ impl KernelFault {
             None => format!("source line {line}"),
         };
         let place = shown(&self.source_file, self.source_line?);
-        Some(match &self.inlined_from {
-            Some((file, line)) => format!("{place}, inlined from {}", shown(file, *line)),
-            None => place,
+        Some(match (&self.inlined_from, self.call_line) {
+            (Some((file, line)), _) => format!("{place}, inlined from {}", shown(file, *line)),
+            (None, Some(call)) => format!("{place}, inlined at {call}"),
+            (None, None) => place,
         })
     }
 
@@ -302,14 +353,41 @@ impl KernelFault {
         )
     }
 
-    /// Returns the number, from 0, of the argument whose buffer is nearest to an out-of-bounds address; `None` if there is
-    /// none, or another memory is nearer.
+    /// Returns the number, from 0, of the argument whose buffer has the address, or is nearest to an out-of-bounds address;
+    /// `None` if there is none, or another memory is nearer.
     #[must_use]
     pub fn argument(&self) -> Option<usize> {
-        match self.nearest.as_ref()?.purpose {
-            AllocationUse::Argument(number) => Some(number),
+        match self.purpose()? {
+            AllocationUse::Argument(number) => Some(*number),
             _ => None,
         }
+    }
+
+    /// Returns the name of that argument's parameter.
+    #[must_use]
+    pub fn parameter(&self) -> Option<&str> {
+        let of_place = self.place.as_ref().and_then(|place| place.name.as_ref());
+        let name = self.nearest_name.as_ref().or(of_place);
+        name.filter(|_| self.argument().is_some()).map(|name| &**name)
+    }
+
+    /// Returns the name of the variable of the module, or of shared memory, that has the address.
+    #[must_use]
+    pub fn variable(&self) -> Option<&str> {
+        let place = self.place.as_ref().filter(|_| self.argument().is_none())?;
+        place.name.as_deref()
+    }
+
+    /// Returns the distance of the address from the beginning of its memory: an argument's buffer, a variable, dynamic
+    /// shared memory. `None` for a fault without an address, and for one out of bounds.
+    #[must_use]
+    pub fn offset(&self) -> Option<u64> {
+        self.place.as_ref().map(|place| place.offset)
+    }
+
+    fn purpose(&self) -> Option<&AllocationUse> {
+        let of_place = || self.place.as_ref().map(|place| &place.purpose);
+        self.nearest.as_ref().map(|nearest| &nearest.purpose).or_else(of_place)
     }
 
     /// Returns the distance of an out-of-bounds address from the nearest memory, in bytes: from its end if positive; to
@@ -339,12 +417,17 @@ impl KernelFault {
 impl fmt::Display for KernelFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let address = self.address;
+        let named = || named(address, self.place.as_ref());
         match &self.kind {
             KernelFaultKind::OutOfBounds => {
                 write!(f, "out of bounds: {address:#x}")?;
                 let Some(NearestAllocation { purpose, side, distance, .. }) = &self.nearest else {
                     return Ok(());
                 };
+                // How far it is from memory says nothing about such an address.
+                if let Some(hint) = self.hint.filter(|_| address < LOW) {
+                    return write!(f, "; {hint}");
+                }
                 let unit = if *distance == 1 { "byte" } else { "bytes" };
                 let purpose = match &self.nearest_name {
                     Some(name) => format!("{purpose} (`{}`)", end_of(name)),
@@ -370,10 +453,10 @@ impl fmt::Display for KernelFault {
                 }
             }
             KernelFaultKind::Misaligned { bytes } => {
-                write!(f, "misaligned: {address:#x} is not a multiple of {bytes}")?;
+                write!(f, "misaligned: {} is not a multiple of {bytes}", named())?;
             }
             KernelFaultKind::Uninitialized => {
-                write!(f, "uninitialized: nothing has written the bytes at {address:#x}")?;
+                write!(f, "uninitialized: nothing has written the bytes at {}", named())?;
             }
             KernelFaultKind::ReadOnly => {
                 write!(f, "read-only: ")?;
@@ -383,42 +466,71 @@ impl fmt::Display for KernelFault {
                 }
                 f.write_str(", which a kernel cannot write")?;
             }
-            KernelFaultKind::Mbarrier(fault) => write!(f, "mbarrier at {address:#x}: {fault}")?,
-            KernelFaultKind::Race { other, thread: [x, y, z], block, access, reason, times } => {
+            KernelFaultKind::Mbarrier(fault) => write!(f, "mbarrier at {}: {fault}", named())?,
+            KernelFaultKind::Race {
+                other,
+                thread: [x, y, z],
+                block,
+                access,
+                reason,
+                is_update,
+                times,
+            } => {
                 let how = match access {
                     OtherAccess::Read => "read",
                     OtherAccess::Write => "written",
                     OtherAccess::Copy => "copied",
                 };
-                write!(f, "race: {address:#x} is also {how} by thread ({x}, {y}, {z})")?;
+                let at = named();
+                write!(f, "race: {at} is also {how} by thread ({x}, {y}, {z})")?;
                 if *block != self.block {
                     let [x, y, z] = block;
                     write!(f, " of block ({x}, {y}, {z})")?;
                 }
-                write!(f, " in {other}; {}", unordered(*reason))?;
+                let is_own = (*block, [*x, *y, *z]) == (self.block, self.thread);
+                write!(f, " in {other}; {}", unordered(*reason, is_own))?;
+                let is_plain =
+                    matches!(reason, Unordered::Warp | Unordered::Block | Unordered::Grid);
+                if *is_update && is_plain {
+                    f.write_str(", or, if threads update one value, an atomic operation")?;
+                }
                 if *times > 1 {
                     write!(f, "; {times} times")?;
                 }
             }
             KernelFaultKind::Trap => f.write_str("trap")?,
             KernelFaultKind::Barrier(fault) => write!(f, "barrier: {fault}")?,
+            KernelFaultKind::TwoBarriers { other } => {
+                write!(
+                    f,
+                    "barrier: other threads of the warp are at another one, in {other}: all threads of a warp must execute \
+                     one `bar` or `.aligned` together"
+                )?;
+            }
             KernelFaultKind::Membermask { members } => {
                 write!(f, "membermask: the lane is not in the mask {members:#010x} that it gives")?;
             }
             KernelFaultKind::UndefinedShuffle => {
                 f.write_str(
-                    "undefined shuffle: it takes the value of a lane that does not execute it, and the program keeps the \
-                     result",
+                    "undefined shuffle: it takes the value of a lane that does not execute it or is not in its mask, and the \
+                     program keeps the result",
                 )?;
             }
             KernelFaultKind::Hang(hang) => {
                 let waits = if hang.threads == 1 { "thread waits" } else { "threads wait" };
-                write!(
-                    f,
-                    "hang: {} {waits} forever: {}",
-                    hang.threads,
-                    awaited(&hang.wait, address)
-                )?;
+                let count = hang.threads;
+                match hang.wait {
+                    Wait::Loop if count == 1 => {
+                        f.write_str("hang: 1 thread is in a loop that changes nothing")?;
+                    }
+                    Wait::Loop => {
+                        write!(f, "hang: {count} threads are in a loop that changes nothing")?;
+                    }
+                    _ => {
+                        let awaited = awaited(&hang.wait, &named());
+                        write!(f, "hang: {count} {waits} forever: {awaited}")?;
+                    }
+                }
                 if hang.is_alone && matches!(hang.wait, Wait::Memory { .. }) {
                     f.write_str("; another block may, but only this one was run")?;
                 }
@@ -454,13 +566,13 @@ impl fmt::Display for KernelFault {
     }
 }
 
-/// What threads wait for, at an address.
-fn awaited(wait: &Wait<FaultLine>, address: u64) -> String {
+/// What threads wait for, at bytes with a name.
+pub(super) fn awaited(wait: &Wait<FaultLine>, named: &str) -> String {
     let in_line = |last: &Option<FaultLine>, what: &str| {
         last.map_or(String::new(), |last| format!("; last {what} in {last}"))
     };
     match wait {
-        Wait::Barrier { number, arrived, expected, missing } => {
+        Wait::Barrier { number, arrived, expected, missing, other } => {
             let of = match &missing[..] {
                 [] => String::new(),
                 [one] => format!(", not all of warp {one}"),
@@ -468,7 +580,10 @@ fn awaited(wait: &Wait<FaultLine>, address: u64) -> String {
                     format!(", not all of {} warps from {first} to {last}", missing.len())
                 }
             };
-            format!("{arrived} of {expected} threads have arrived at barrier {number}{of}")
+            let split = other.map_or(String::new(), |other| {
+                format!("; threads of one warp are at two barrier instructions, this one and that in {other}")
+            });
+            format!("{arrived} of {expected} threads have arrived at barrier {number}{of}{split}")
         }
         Wait::Lanes { missing } => {
             format!("lanes {missing:#010x} of their warp do not arrive")
@@ -478,32 +593,53 @@ fn awaited(wait: &Wait<FaultLine>, address: u64) -> String {
             let bytes = (*bytes != 0).then(|| format!("{bytes} bytes"));
             let lacks: Vec<String> = arrivals.into_iter().chain(bytes).collect();
             let (phase, last) = (u8::from(*phase), in_line(last, "changed"));
-            format!(
-                "phase {phase} of the mbarrier at {address:#x} lacks {}{last}",
-                lacks.join(" and ")
-            )
+            format!("phase {phase} of the mbarrier at {named} lacks {}{last}", lacks.join(" and "))
         }
         Wait::Memory { last } => {
-            format!("nothing changes the bytes at {address:#x}{}", in_line(last, "written"))
+            format!("nothing changes the bytes at {named}{}", in_line(last, "written"))
         }
-        _ => "they are in a loop that changes nothing".to_owned(),
+        _ => "an endless loop".to_owned(),
     }
 }
 
-/// What would order the accesses of a race.
-fn unordered(reason: Unordered) -> &'static str {
+/// What would order the accesses of a race, which may be by one thread.
+fn unordered(reason: Unordered, is_own: bool) -> &'static str {
     match reason {
-        Unordered::Warp => "no `bar.warp.sync` (`__syncwarp`) orders the two lanes of a warp",
-        Unordered::Block => "no barrier (`__syncthreads`) orders the two warps of a block",
+        Unordered::Warp => {
+            "nothing orders the two lanes of a warp: expected `bar.warp.sync` (`__syncwarp`)"
+        }
+        Unordered::Block => {
+            "nothing orders the two warps of a block: expected a barrier (`__syncthreads`)"
+        }
         Unordered::Grid => {
             "nothing orders the two blocks: expected a release and an acquire at device scope, or two launches"
         }
         Unordered::Scope => "both are strong, but the scope of one has only its own block",
         Unordered::Overlap => "both are strong, but not accesses to the same bytes in full",
+        Unordered::Copy if is_own => {
+            "the thread has not waited for its copy: expected `cp.async.wait_group`, or a wait for its mbarrier"
+        }
         Unordered::Copy => {
-            "nothing has waited for the copy: expected `cp.async.wait_group`, or a wait for its mbarrier"
+            "expected the thread that copies to wait (`cp.async.wait_group`, or its mbarrier), then a barrier; and a barrier \
+             before a copy over what others read"
         }
     }
+}
+
+/// The name in the source of a variable that is local to a function: `tile` of `_ZZ1kPfE4tile`. [Itanium C++ ABI, "Scope
+/// Encoding"]
+fn inner_name(name: &str) -> &str {
+    let of_entity = |(at, _): (usize, &str)| {
+        let rest = &name[at + 1..];
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let length: usize = rest.get(..digits)?.parse().ok()?;
+        let (inner, after) = rest.get(digits..)?.split_at_checked(length)?;
+        let number = after.strip_prefix('_').unwrap_or("x");
+        let is_end = after.is_empty() || number.bytes().all(|byte| byte.is_ascii_digit());
+        is_end.then_some(inner)
+    };
+    let is_local = name.starts_with("_ZZ");
+    is_local.then(|| name.match_indices('E').find_map(of_entity)).flatten().unwrap_or(name)
 }
 
 /// The end of a long name, because compilers append the number of a parameter: `…7alignedE_param_4`.

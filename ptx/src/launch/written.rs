@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::loaded::SharedVariable;
 use super::report::FaultLine;
 use crate::meaning::Register;
 use crate::module::{
@@ -92,6 +93,9 @@ pub(super) struct Shown<'m> {
     written: Written<'m>,
     /// The registers of each function by their first row.
     named: &'m [HashMap<Slot, Register>],
+    /// The shared variables by their offsets, and the end of those that are not dynamic.
+    shared: &'m [SharedVariable],
+    pub(super) dynamic: u64,
     /// Remembered, because all statements of a line are visited for the place of one.
     places: HashMap<StatementId, Place>,
     texts: HashMap<StatementId, Arc<str>>,
@@ -103,10 +107,17 @@ pub(super) struct Shown<'m> {
 }
 
 impl<'m> Shown<'m> {
-    pub(super) fn new(module: &'m Module<'m>, named: &'m [HashMap<Slot, Register>]) -> Self {
+    pub(super) fn new(
+        module: &'m Module<'m>,
+        named: &'m [HashMap<Slot, Register>],
+        shared: &'m [SharedVariable],
+        dynamic: u64,
+    ) -> Self {
         Self {
             written: Written::new(module),
             named,
+            shared,
+            dynamic,
             places: HashMap::new(),
             texts: HashMap::new(),
             registers: HashMap::new(),
@@ -119,6 +130,21 @@ impl<'m> Shown<'m> {
     pub(super) fn place(&mut self, id: StatementId) -> Place {
         let written = self.written;
         *self.places.entry(id).or_insert_with(|| written.place(id))
+    }
+
+    /// A statement that a fault is about.
+    pub(super) fn fault_line(&mut self, id: StatementId) -> FaultLine {
+        let line = self.place(id).line;
+        self.written.fault_line(id, line)
+    }
+
+    /// The variable at an offset of shared memory, and the distance from its beginning.
+    pub(super) fn shared(&self, offset: u64) -> Option<(Arc<str>, u64)> {
+        let has_it = |of: &&SharedVariable| offset.wrapping_sub(of.offset) < of.bytes;
+        let variable = self.shared.iter().find(has_it)?;
+        let module = self.written.module;
+        let name = shortened(module.text(module.declaration(variable.id)?.name));
+        Some((Arc::from(&*name), offset - variable.offset))
     }
 
     pub(super) fn text(&mut self, id: StatementId) -> Arc<str> {

@@ -148,8 +148,15 @@ impl<'s> Module<'s> {
     /// Returns the place of a statement that is inlined from another file, in that file; `None` for other statements.
     #[must_use]
     pub fn inlined_location(&self, id: StatementId) -> Option<SourceLocation> {
-        let CodeLocation { user, inner } = self.code_location(id)?;
+        let CodeLocation { user, inner, .. } = self.code_location(id)?;
         (inner != user && inner.line > 0).then_some(inner)
+    }
+
+    /// Returns the line of the call around a statement that is inlined from the file of its kernel; `None` for other
+    /// statements.
+    #[must_use]
+    pub fn call_line(&self, id: StatementId) -> Option<u32> {
+        self.code_location(id)?.call
     }
 
     /// Returns the name of a `.file`, with its folder if it has one.

@@ -327,6 +327,8 @@ struct CodeLocation {
     user: SourceLocation,
     /// The place of the code itself.
     inner: SourceLocation,
+    /// The line of the call around code that is inlined from the file of its kernel.
+    call: Option<u32>,
 }
 
 /// A `.file` directive: the strings, in their quotes.

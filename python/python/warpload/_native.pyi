@@ -629,8 +629,8 @@ class KernelFault:
     @property
     def argument(self, /) -> int | None:
         """
-        The number, from 0, of the array argument nearest to an out-of-bounds address; `None` if there is none, or
-        another memory is nearer.
+        The number, from 0, of the array argument that has the address, or is nearest to an out-of-bounds one; `None` if
+        there is none, or another memory is nearer.
         """
     @property
     def block(self, /) -> tuple[int, int, int]:
@@ -674,6 +674,12 @@ class KernelFault:
         A description of the fault.
         """
     @property
+    def offset(self, /) -> int | None:
+        """
+        The distance of the address from the beginning of the argument's array, of the variable, or of dynamic shared
+        memory; `None` for faults without an address, and for those out of bounds.
+        """
+    @property
     def other_line(self, /) -> int | None:
         """
         The line of the other instruction of a race, or of the last one that changed what threads wait for; `None` for
@@ -698,6 +704,11 @@ class KernelFault:
     def thread(self, /) -> tuple[int, int, int]:
         """
         The thread's index in its block, x first.
+        """
+    @property
+    def variable(self, /) -> str | None:
+        """
+        The variable of the module or of shared memory that has the address; `None` if none has.
         """
 
 @final

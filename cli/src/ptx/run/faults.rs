@@ -19,7 +19,10 @@ pub(super) fn show(result: &KernelResult, output: &mut Output) -> anyhow::Result
             of_one.push(fault);
         }
     }
-    for total in &result.fault_totals {
+    // What is read too early is both a race and not written yet: the race is the cause.
+    let is_effect = |total: &&FaultTotal| total.kind == "uninitialized";
+    let causes = result.fault_totals.iter().filter(|total| !is_effect(total));
+    for total in causes.chain(result.fault_totals.iter().filter(is_effect)) {
         let shown = by_total.remove(&(total.statement, total.kind)).unwrap_or_default();
         for fault in &shown {
             output.line(fault.report(&total.text))?;
@@ -112,6 +115,12 @@ pub(super) struct FaultJson<'f> {
     #[serde(skip_serializing_if = "Option::is_none")]
     parameter: Option<&'f str>,
     distance: Option<i64>,
+    /// The variable of the module or of shared memory that has the address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variable: Option<&'f str>,
+    /// The distance of the address from the beginning of the argument's buffer, the variable, or dynamic shared memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offset: Option<u64>,
     /// The line of the other instruction of a race, or of the last one that changed what threads wait for.
     #[serde(skip_serializing_if = "Option::is_none")]
     other_line: Option<u32>,
@@ -135,8 +144,10 @@ impl<'f> From<&'f KernelFault> for FaultJson<'f> {
             lane: fault.lane,
             address: format!("{:#x}", fault.address),
             argument: fault.argument(),
-            parameter: fault.nearest_name.as_deref(),
+            parameter: fault.parameter(),
             distance: fault.distance(),
+            variable: fault.variable(),
+            offset: fault.offset(),
             other_line: other.map(|other| other.line),
             other_source_line: other.and_then(|other| other.source_line),
             message: fault.to_string(),

@@ -93,6 +93,9 @@ pub(crate) fn execute(
     })
 }
 
+/// What `--check` without a list is.
+const ALL_CHECKS: &str = "races,sync,uninitialized";
+
 /// How a kernel is launched.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Kernels")]
@@ -155,8 +158,8 @@ struct KernelArguments {
     /// Report more than faults of memory: `races` (or `races:shared`), two threads that access the same bytes with nothing
     /// between; `sync`, undefined uses of barriers and shuffles; `uninitialized`, uses of bytes that nothing has written. A
     /// list with commas; without one, all
-    #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true)]
-    check: Option<Option<Checks>>,
+    #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true, default_missing_value = ALL_CHECKS)]
+    check: Vec<Checks>,
 
     /// Launch a module although `ptx check` refuses it; illegal instructions are not executed
     #[arg(long)]
@@ -275,7 +278,7 @@ impl KernelArguments {
         launch.options.only_block = self.blocks;
         launch.options.resident = self.resident;
         launch.options.threads = self.threads.unwrap_or(0);
-        let mut checks = self.check.map_or(Checks::default(), |list| list.unwrap_or(Checks::ALL));
+        let mut checks = self.check.iter().copied().fold(Checks::default(), Checks::with);
         checks.uninitialized |= self.check_uninitialized;
         checks.races = checks.races.or(self.check_races.then_some(CheckedRaces::All));
         launch.options.checks = checks;

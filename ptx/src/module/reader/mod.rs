@@ -380,12 +380,14 @@ impl<'s> Reader<'s> {
                 }
             }
         }
+        let mut call = None;
         if inner.file == user.file {
+            call = Some(user.line).filter(|line| user != inner && *line > 0);
             user = inner;
         }
         // A location that was inlined in two places is the later one from here on.
         self.inlined.insert(inner, user);
-        CodeLocation { user, inner }
+        CodeLocation { user, inner, call }
     }
 
     /// Refuses a module with more operands than its text allows.

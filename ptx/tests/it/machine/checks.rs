@@ -458,7 +458,7 @@ fn a_copy_without_a_wait_is_named_by_its_thread() {
     options.options.checks = Checks::ALL;
     let launched = launch(source, options, &[vec![0; 512], vec![0; 512]]);
     assert_eq!(launched.result.fault_count, 1);
-    let expected = "race: 0xfe000000 is also copied by thread (0, 0, 0) in line 11; nothing has waited for the copy: \
+    let expected = "race: `s` (0xfe000000) is also copied by thread (0, 0, 0) in line 11; the thread has not waited for its copy: \
         expected `cp.async.wait_group`, or a wait for its mbarrier; 32 times";
     assert_eq!(launched.result.faults[0].to_string(), expected);
 }
@@ -729,5 +729,98 @@ fn undefined_synchronization_is_reported() {
         let kinds: Vec<&str> = result.fault_kinds().into_keys().collect();
         let expected: Vec<&str> = kind.split_whitespace().collect();
         assert_eq!(kinds, expected, "{body}");
+    }
+}
+
+/// Of the races of two instructions, one between the threads that are furthest apart is shown, at the instruction of the
+/// first one.
+#[test]
+fn the_widest_race_of_a_pair_is_shown() {
+    let body = ".shared .align 4 .b8 s[512];---mov.u32 %r1, s; mad.lo.u32 %r1, %r0, 4, %r1;
+st.shared.u32 [%r1], %r0; // EARLIER\nld.shared.u32 %r2, [%r1+4]; // LATER";
+    let result = checked(body, 64, true, false).result;
+    let [fault] = &result.faults[..] else { panic!("{:?}", result.faults) };
+    let (earlier, later) = (line_of(body, "EARLIER"), line_of(body, "LATER"));
+    assert_eq!((fault.line, fault.thread), (later, [31, 0, 0]));
+    let expected = format!(
+        "race: `s` + 128 (0xfe000080) is also written by thread (32, 0, 0) in line {earlier}; nothing orders the two \
+         warps of a block: expected a barrier (`__syncthreads`); 63 times"
+    );
+    assert_eq!(fault.to_string(), expected);
+    let one_warp = checked(body, 32, true, false).result.faults[0].to_string();
+    assert!(one_warp.contains("`bar.warp.sync`"), "{one_warp}");
+}
+
+#[test]
+fn an_update_that_races_with_itself_may_need_an_atomic_operation() {
+    let update = "ld.shared.u32 %r1, [s]; add.u32 %r1, %r1, 1; st.shared.u32 [s], %r1;";
+    let read = "@%p1 st.shared.u32 [s], 1; ld.shared.u32 %r1, [s];";
+    for (body, is_update) in [(update, true), (read, false)] {
+        let body = format!(".shared .u32 s;---setp.eq.u32 %p1, %r0, 0; {body}");
+        let faults = checked(&body, 64, true, false).result.faults;
+        assert!(!faults.is_empty());
+        for fault in faults {
+            let text = fault.to_string();
+            let hint = ", or, if threads update one value, an atomic operation";
+            assert_eq!(text.contains(hint), is_update, "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_copy_needs_a_wait_and_a_barrier() {
+    let body = ".shared .align 16 .b8 s[1024];---mov.u32 %r1, s; mad.lo.u32 %r1, %r0, 4, %r1;
+        cp.async.ca.shared.global [%r1], [%rd2], 4; cp.async.wait_all;\nxor.b32 %r3, %r0, 63; mov.u32 %r1, s;
+        mad.lo.u32 %r3, %r3, 4, %r1;\nld.shared.u32 %r2, [%r3];";
+    let text = checked(body, 64, true, false).result.faults[0].to_string();
+    let expected = "expected the thread that copies to wait (`cp.async.wait_group`, or its mbarrier), then a barrier; and a \
+        barrier before a copy over what others read";
+    assert!(text.contains(expected), "{text}");
+    assert!(
+        checked(&body.replace(";\nxor", "; bar.sync 0;\nxor"), 64, true, false)
+            .result
+            .faults
+            .is_empty()
+    );
+}
+
+/// The faults of `--check sync` name a thread that executes the instruction, and both of two barriers.
+#[test]
+fn barriers_of_a_part_of_a_warp_are_explained() {
+    let faults = |body: &str, sync: bool| {
+        let mut options = KernelLaunch::new([1; 3], [64, 1, 1]);
+        options.options.checks = Checks { sync, ..Checks::default() };
+        launch(&module(body), options, &[vec![0; 4096]]).result.faults
+    };
+    let half = "and.b32 %r1, %r0, 31; setp.lt.u32 %p1, %r1, 16;";
+    let upper = faults(&format!("{half} @%p1 bra end; bar.sync 0; end:"), true);
+    assert_eq!(
+        upper.iter().map(|fault| fault.thread).collect::<Vec<_>>(),
+        [[16, 0, 0], [48, 0, 0]]
+    );
+    let arms = format!(
+        "{half} @%p1 bra low;\nbar.sync 0; // ONE\nbra end;\nlow: bar.sync 0; // TWO\nend:"
+    );
+    let (one, two) = (line_of(&arms, "ONE"), line_of(&arms, "TWO"));
+    let lines = |line: u32| if line == one { two } else { one };
+    for sync in [true, false] {
+        let found = faults(&arms, sync);
+        let kinds: Vec<&str> = found.iter().map(|fault| fault.kind.name()).collect();
+        let expected: &[&str] = &["barrier", "barrier", "hang", "hang"];
+        assert_eq!(kinds, expected[if sync { 0 } else { 2 }..]);
+        for fault in found {
+            let other = lines(fault.line);
+            assert_eq!(fault.kind.other().map(|line| line.line), Some(other));
+            let expected = match fault.kind.name() {
+                "barrier" => format!(
+                    "barrier: other threads of the warp are at another one, in line {other}: all threads of a warp must \
+                     execute one `bar` or `.aligned` together"
+                ),
+                _ => format!(
+                    "threads of one warp are at two barrier instructions, this one and that in line {other}"
+                ),
+            };
+            assert!(fault.to_string().ends_with(&expected), "{fault}");
+        }
     }
 }

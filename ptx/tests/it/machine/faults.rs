@@ -77,13 +77,19 @@ fn race() {
 #[test]
 fn misaligned_vector_load() {
     let fault = blamed("\n ld.global.v2.u32 {%r1, %r2}, [%rd2]; // BLAME");
-    assert_eq!(fault.to_string(), "misaligned: 0x80000004 is not a multiple of 8");
+    assert_eq!(
+        fault.to_string(),
+        "misaligned: argument 0 `out` + 4 (0x80000004) is not a multiple of 8"
+    );
 }
 
 #[test]
 fn uninitialized_shared_memory() {
     let fault = blamed(&format!("{TILE}\n ld.shared.u32 %r5, [%r3]; // BLAME"));
-    assert_eq!(fault.to_string(), "uninitialized: nothing has written the bytes at 0xfe000000");
+    assert_eq!(
+        fault.to_string(),
+        "uninitialized: nothing has written the bytes at `s` (0xfe000000)"
+    );
 }
 
 #[test]
@@ -141,10 +147,7 @@ fn wrong_block_size() {
 #[test]
 fn null_pointer() {
     let fault = blamed("\n mov.u64 %rd3, 0;\n ld.global.u32 %r1, [%rd3+4]; // BLAME");
-    assert_eq!(
-        fault.to_string(),
-        "out of bounds: 0x4 is 2147483644 bytes before argument 0 (`out`); a null pointer?"
-    );
+    assert_eq!(fault.to_string(), "out of bounds: 0x4; a null pointer?");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{Launched, launch, module};
 use warpload_ptx::launch::{
-    AllocationUse, DeviceMemory, Kernel, KernelLaunch, MemoryAccess, MemoryObserver,
+    AllocationUse, DeviceMemory, Kernel, KernelError, KernelLaunch, MemoryAccess, MemoryObserver,
 };
 use warpload_ptx::read;
 
@@ -42,29 +42,29 @@ fn each_kind_of_hang_names_what_is_missing() {
         (
             format!("{}@%p1 mbarrier.arrive.shared.b64 _, [bar];\n{}", init(2), waits(0)),
             64,
-            "phase 0 of the mbarrier at 0xfe000000 lacks 1 of 2 arrivals",
+            "phase 0 of the mbarrier at `bar` (0xfe000000) lacks 1 of 2 arrivals",
         ),
         (
             format!("{}@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 64;\n{}", init(1), waits(0)),
             32,
-            "phase 0 of the mbarrier at 0xfe000000 lacks 64 bytes",
+            "phase 0 of the mbarrier at `bar` (0xfe000000) lacks 64 bytes",
         ),
         (
             // The phase before the first one has ended; this one waits for the second.
             format!("{}@%p1 mbarrier.arrive.shared.b64 _, [bar];\n{}", init(1), waits(1)),
             32,
-            "phase 1 of the mbarrier at 0xfe000000 lacks 1 of 1 arrivals",
+            "phase 1 of the mbarrier at `bar` (0xfe000000) lacks 1 of 1 arrivals",
         ),
         (
             "wait: ld.volatile.shared.u32 %r1, [flag];\nsetp.eq.u32 %p3, %r1, 0;\n@%p3 bra wait;".to_owned(),
             64,
-            "nothing changes the bytes at 0xfe000008",
+            "nothing changes the bytes at `flag` (0xfe000008)",
         ),
         (
             // A lock that nobody gives back.
             "wait: atom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.ne.u32 %p3, %r1, 0;\n@%p3 bra wait;".to_owned(),
             32,
-            "nothing changes the bytes at 0x80000000; last written in line",
+            "nothing changes the bytes at argument 0 `out` (0x80000000); last written in line",
         ),
         (
             // Each warp has one lock and wants the other one's.
@@ -76,7 +76,7 @@ fn each_kind_of_hang_names_what_is_missing() {
             64,
             "",
         ),
-        ("mov.u32 %r1, 5; loop: xor.b32 %r1, %r1, 3; bra loop;".to_owned(), 96, "in a loop that changes nothing"),
+        ("mov.u32 %r1, 5; loop: xor.b32 %r1, %r1, 3; bra loop;".to_owned(), 96, "hang: 96 threads are in a loop that changes nothing"),
     ] {
         let result = ended(&format!("{BAR}{body}"), 1, threads, None).result;
         assert!(!result.faults.is_empty(), "{body}");
@@ -138,7 +138,7 @@ fn a_limit_names_the_polled_bytes() {
     let first =
         1 + module("\u{1}").lines().position(|line| line.contains('\u{1}')).expect("a body");
     let expected = format!(
-        "its last jump back is `@%p1 bra wait`; its loop polls the bytes at 0x80000004 in line {}, last written in line {first}",
+        "its last jump back is `@%p1 bra wait`; its loop polls the bytes at argument 0 `out` + 4 (0x80000004) in line {}, last written in line {first}",
         first + 1
     );
     assert!(text.ends_with(&expected), "{text}\n{expected}");
@@ -147,6 +147,69 @@ fn a_limit_names_the_polled_bytes() {
         polls.replacen(", 7;", ", 8;", 1)
     ));
     assert!(text.ends_with("its last jump back is `bra loop`"), "{text}");
+}
+
+/// A loop that counts its rounds, or reads the clock, does not repeat itself.
+const COUNTS: &str = ".shared .align 8 .b64 bar; setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared.b64 [bar], 2; bar.sync 0;
+    @%p1 mbarrier.arrive.shared.b64 _, [bar]; mov.u64 %rd3, %globaltimer; mov.u32 %r1, 0;\n\
+    wait: mbarrier.test_wait.parity.shared.b64 %p3, [bar], 0; @%p3 bra done; add.u32 %r1, %r1, 1; mov.u64 %rd4, %globaltimer;
+    sub.u64 %rd4, %rd4, %rd3; setp.eq.u64 %p4, %rd4, 0; @!%p4 nanosleep.u32 100; bra wait; done:";
+
+/// The launch of a body that is given up, or reaches the limit: its instructions, and the message.
+fn given_up(body: &str, grid: u32, threads: u32) -> (Option<u64>, u64, String) {
+    let source = module(body);
+    let module = read(&source).expect("a module");
+    let mut memory = DeviceMemory::new();
+    let address = memory.allocate(vec![0; 64], AllocationUse::Argument(0)).expect("room");
+    let mut launch = KernelLaunch::new([grid, 1, 1], [threads, 1, 1]);
+    launch.options.steps = 5 << 20;
+    let launch = launch.parameter(&address.to_le_bytes());
+    let kernel = Kernel::named(&module, "k").expect("a kernel");
+    let error = kernel.run(&launch, &mut memory, None).expect_err("no end");
+    let KernelError::Steps { quiet, ref result, .. } = error else { panic!("{error}") };
+    (quiet, result.counts.warp_instructions, error.to_string())
+}
+
+#[test]
+fn a_launch_that_only_polls_is_given_up() {
+    let flag = "mov.u32 %r1, 0; wait: add.u32 %r1, %r1, 1; ld.volatile.global.u32 %r2, [%rd1];
+        setp.eq.u32 %p1, %r2, 0; @%p1 bra wait;";
+    for (body, grid, threads, expected) in [
+        (
+            COUNTS,
+            3,
+            64,
+            "phase 0 of the mbarrier at `bar` (0xfe000000) lacks 1 of 2 arrivals; last changed in line 9",
+        ),
+        (flag, 1, 32, "its loop polls the bytes at argument 0 `out` (0x80000000) in line 8"),
+    ] {
+        let (quiet, all, text) = given_up(body, grid, threads);
+        assert!(quiet.is_some_and(|quiet| (1 << 22..=all).contains(&quiet)) && all < 5 << 20);
+        assert!(text.contains("of them by loops that wait, while nothing has changed"), "{text}");
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+/// Another warp, lanes of the same one, or the loop itself may be at work.
+#[test]
+fn a_launch_that_works_is_not_given_up() {
+    let work = "work: add.u32 %r5, %r5, 1; bra work;";
+    let wait = "wait: add.u32 %r1, %r1, 1; ld.volatile.global.u32 %r2, [%rd1];
+        setp.eq.u32 %p1, %r2, 0; @%p1 bra wait; bra end;";
+    let beside = |threads: u32| {
+        format!(
+            "setp.lt.u32 %p2, %r0, {threads}; mov.u32 %r1, 0; mov.u32 %r5, 0; @%p2 bra work; {wait} {work} end:"
+        )
+    };
+    let slow = "mov.u32 %r1, 0; again: ld.volatile.global.u32 %r2, [%rd1]; add.u32 %r1, %r1, 1; mov.u32 %r3, 0;
+        inner: add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 100; @%p1 bra inner; setp.eq.u32 %p1, %r2, 0; @%p1 bra again;";
+    let blocks = format!(
+        "mov.u32 %r6, %ctaid.x; setp.eq.u32 %p2, %r6, 1; mov.u32 %r1, 0; mov.u32 %r5, 0; @%p2 bra work; {wait} {work} end:"
+    );
+    for (body, grid) in [(beside(32), 1), (beside(5), 1), (slow.to_owned(), 1), (blocks, 2)] {
+        let (quiet, all, text) = given_up(&body, grid, 64);
+        assert_eq!((quiet, all), (None, 5 << 20), "{text}");
+    }
 }
 
 /// Block 0 waits for block 1 to set a flag.
@@ -159,13 +222,14 @@ fn a_wait_for_a_block_that_never_begins_says_so() {
     assert!(ended(LATER, 2, 1, None).result.faults.is_empty());
     assert!(ended(LATER, 2, 1, Some(2)).result.faults.is_empty());
     let result = ended(LATER, 2, 1, Some(1)).result;
-    let expected = "hang: 1 thread waits forever: nothing changes the bytes at 0x80000000; block (1, 0, 0) never begins, \
+    let expected = "hang: 1 thread waits forever: nothing changes the bytes at argument 0 `out` (0x80000000); block (1, 0, 0) never begins, \
         because other blocks wait";
     assert_eq!(result.faults[0].to_string(), expected);
     // Both blocks wait for what neither does.
     let both = LATER.replace("@%p1 bra set;", "");
-    let result = ended(&both, 2, 1, None).result;
-    assert_eq!(result.faults.len(), 2);
+    let result = ended(&both, 3, 1, None).result;
+    let blocks: Vec<u32> = result.faults.iter().map(|fault| fault.block[0]).collect();
+    assert_eq!(blocks, [0, 1, 2]);
 }
 
 /// What is not executed may be what the threads wait for.
@@ -202,7 +266,11 @@ fn arguments_and_local_memory_are_a_part_of_the_state() {
     for body in [&polls, spills] {
         let result = ended(body, 1, 32, None).result;
         assert_eq!(result.faults.len(), 1, "{body}");
-        assert!(result.faults[0].to_string().contains("nothing changes the bytes at 0x80000000"));
+        assert!(
+            result.faults[0]
+                .to_string()
+                .contains("nothing changes the bytes at argument 0 `out` (0x80000000)")
+        );
     }
 }
 

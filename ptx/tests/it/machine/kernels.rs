@@ -104,11 +104,11 @@ fn kernels_leave_the_memory_that_a_host_computed() {
 /// the bytes of an aligned word together.
 const TRUE: [(&str, usize, &str); 6] = [
     // `dist[v] != level` reads plainly what other threads change by `atomicCAS`.
-    ("bfs, launch 0,", 3, "no barrier"),
+    ("bfs, launch 0,", 3, "the two blocks"),
     // `best[v]`, changed by `atomicMin`.
-    ("bfs, launch 2,", 3, "no `bar.warp.sync`"),
+    ("bfs, launch 2,", 3, "the two warps of a block"),
     // The first read before a loop of `atomicCAS`.
-    ("fatomics, launch 1,", 3, "no `bar.warp.sync`"),
+    ("fatomics, launch 1,", 3, "the two blocks"),
     // `atomicAdd_block` of several blocks to one sum.
     ("fatomics, launch 2,", 2, "the scope of one has only its own block"),
     // Without optimization, setting a bit field reads the word before anything has written it.

@@ -78,7 +78,7 @@ fn waits_without_an_end_are_explained() {
     let mut launch = KernelLaunch::new([1; 3], [32, 1, 1]).parameter(&out.to_le_bytes());
     launch.options.steps = 1 << 16;
     let result = Kernel::named(&module, "k").unwrap().run(&launch, &mut memory, None).unwrap();
-    let expected = "hang: 32 threads wait forever: phase 0 of the mbarrier at 0xfe000000 lacks 4096 bytes; \
+    let expected = "hang: 32 threads wait forever: phase 0 of the mbarrier at `bar` (0xfe000000) lacks 4096 bytes; \
         last changed in line 10";
     assert_eq!((result.faults[0].line, result.faults[0].to_string().as_str()), (12, expected));
     assert_eq!(memory.bytes(out), Some(&[0; 4][..]));
@@ -188,7 +188,7 @@ fn undefined_operations_are_faults() {
     let launched =
         run(1, "mbarrier.init.shared.b64 [%r9], 2; mbarrier.arrive.shared.b64 _, [%r9], 3;");
     let text = launched.result.faults[0].to_string();
-    assert_eq!(text, "mbarrier at 0xfe000000: 3 arrivals, although the phase waits for 2");
+    assert_eq!(text, "mbarrier at `mb` (0xfe000000): 3 arrivals, although the phase waits for 2");
     // Results are unknown, not a state of an earlier instruction.
     let body = "mov.pred %p1, 1; mbarrier.test_wait.parity.shared.b64 %p1, [%r9], 0; selp.u32 %r8, 1, 2, %p1;";
     assert_eq!(run(1, body).result.unknown[0].bytes, 4);

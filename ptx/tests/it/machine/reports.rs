@@ -134,7 +134,7 @@ fn a_shared_offset_as_a_generic_address_is_named() {
     );
     assert_eq!(
         fault.to_string(),
-        "out of bounds: 0x258 is 2147483048 bytes before argument 0 (`out`); an address so low \
+        "out of bounds: 0x258; an address so low \
          looks like an offset in shared memory that was not converted (`cvta.shared`), or like a \
          null pointer"
     );
@@ -276,6 +276,17 @@ fn inlined_code_is_followed_outward_to_the_file_of_its_kernel() {
     );
 }
 
+/// Code that is inlined from the file of its kernel names the innermost call there.
+#[test]
+fn the_call_of_inlined_code_is_shown() {
+    let body = ".loc 1 20 5\n add.u32 %r1, %r0, 1;\n.loc 2 9 1, function_name f, inlined_at 1 20 5\n add.u32 %r1, %r1, 1;
+        .loc 1 7 3, function_name g, inlined_at 2 9 1\n ld.global.u32 %r2, [%rd1+1];\n.loc 1 8 3\n ld.global.u32 %r2, [%rd1+2];";
+    let source = module(body) + ".file 1 \"a/k.cu\"\n.file 2 \"a/lib.h\"\n";
+    let faults = launch(&source, threads(1), &[vec![0; 256]]).result.faults;
+    let sources: Vec<_> = faults.iter().filter_map(KernelFault::source).collect();
+    assert_eq!(sources, ["k.cu:7, inlined at 20", "k.cu:8"]);
+}
+
 #[test]
 fn locations_that_are_written_otherwise() {
     // Two calls of one function: the later one counts from there on.
@@ -338,4 +349,41 @@ fn faults_have_their_file_and_line() {
     // A file without a name.
     assert_eq!(shown[3].0.as_deref(), Some("source line 9"));
     assert_eq!(result.faults[1].source_file.as_deref(), Some("/home/u/saxpy.cu"));
+}
+
+/// A fault with an address names the memory that it is in.
+#[test]
+fn faults_name_variables() {
+    let body = ".global .align 8 .b8 table[64]; .shared .align 8 .b8 _ZZ1kPfE4tile[64]; .extern .shared .b8 rest[];---
+        mov.u32 %r1, _ZZ1kPfE4tile; mov.u32 %r2, rest; mov.u64 %rd3, table;
+        ld.shared.u32 %r5, [%r1+8]; ld.shared.u32 %r5, [%r2+12]; ld.global.u32 %r5, [%rd3+2]; ld.global.u32 %r5, [%rd1+6];
+        ld.global.u32 %r5, [%rd1+256];";
+    let mut options = threads(1);
+    options.options.shared_bytes = 16;
+    options.options.checks.uninitialized = true;
+    let faults = launched(body, options).result.faults;
+    let known: Vec<_> = faults
+        .iter()
+        .map(|fault| (fault.argument(), fault.parameter(), fault.variable(), fault.offset()))
+        .collect();
+    let expected = [
+        (None, None, Some("_ZZ1kPfE4tile"), Some(8)),
+        (None, None, None, Some(12)),
+        (None, None, Some("table"), Some(2)),
+        (Some(0), Some("out"), None, Some(6)),
+        // The nearest argument of an address that is in none.
+        (Some(0), Some("out"), None, None),
+    ];
+    assert_eq!(known, expected);
+    let texts: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    let ends = [
+        "nothing has written the bytes at `tile` + 8 (0xfe000008)",
+        "nothing has written the bytes at dynamic shared memory + 12 (0xfe00004c)",
+        "`table` + 2 (0x80001102) is not a multiple of 4",
+        "argument 0 `out` + 6 (0x80000006) is not a multiple of 4",
+        "is the end of argument 0 (`out`)",
+    ];
+    for (text, end) in texts.iter().zip(ends) {
+        assert!(text.ends_with(end), "{text}");
+    }
 }
