@@ -143,10 +143,9 @@ pub(crate) struct Poll {
     pub(crate) is_mbarrier: bool,
 }
 
-/// The fewest warp instructions, and rounds of each resident block, after which a launch that only polls is given up. A
-/// loop that waits for as long before it stops waiting by itself is rare, and one that never does is not.
+/// The fewest warp instructions after which a launch that only polls is given up. A loop that waits for as long before it
+/// stops waiting by itself is rare, and one that never does is not.
 const QUIET_INSTRUCTIONS: u64 = 1 << 22;
-const QUIET_ROUNDS: u64 = 1 << 10;
 
 /// The most warp instructions for each poll of a loop that does nothing else.
 const INSTRUCTIONS_OF_POLL: u64 = 1 << 7;
@@ -253,7 +252,7 @@ impl Engine<'_> {
             *of_block = QuietRounds { number: self.quiet.number, rounds: 0 };
         }
         of_block.rounds += 1;
-        self.quiet.blocks += usize::from(of_block.rounds == QUIET_ROUNDS);
+        self.quiet.blocks += usize::from(of_block.rounds == self.options.quiet_rounds);
         self.gives_up =
             self.quiet.blocks >= self.resident && now - self.quiet.begin >= QUIET_INSTRUCTIONS;
         self.gives_up

@@ -24,6 +24,9 @@ const HEAP: u64 = 8 << 20;
 /// The default number of warp instructions between two comparisons of threads.
 const BATCH: u64 = 1 << 20;
 
+/// The default number of rounds of a launch that only polls.
+const QUIET_ROUNDS: u64 = 1 << 10;
+
 /// The sizes of a launch, its limits and its checks.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -41,6 +44,9 @@ pub struct LaunchOptions {
     pub misaligned: Misaligned,
     /// The maximum number of warp instructions. Exceeding it is [`LaunchEnd::Steps`].
     pub steps: u64,
+    /// The turns of each warp of the blocks on their way, 1,024, after which a launch that does nothing but poll memory is
+    /// given up, if they take at least 4,194,304 warp instructions.
+    pub quiet_rounds: u64,
     /// The checks beside faults of accesses.
     pub checks: Checks,
     /// The lanes of each warp that run threads; all by default.
@@ -71,6 +77,7 @@ impl LaunchOptions {
             heap_bytes: HEAP,
             misaligned: Misaligned::Fault,
             steps: STEPS,
+            quiet_rounds: QUIET_ROUNDS,
             checks: Checks::default(),
             active: LaneMask::ALL,
             only_block: None,

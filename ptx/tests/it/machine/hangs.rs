@@ -156,13 +156,14 @@ const COUNTS: &str = ".shared .align 8 .b64 bar; setp.eq.u32 %p1, %r0, 0; @%p1 m
     sub.u64 %rd4, %rd4, %rd3; setp.eq.u64 %p4, %rd4, 0; @!%p4 nanosleep.u32 100; bra wait; done:";
 
 /// The launch of a body that is given up, or reaches the limit: its instructions, and the message.
-fn given_up(body: &str, grid: u32, threads: u32) -> (Option<u64>, u64, String) {
+fn given_up(body: &str, grid: u32, threads: u32, rounds: u64) -> (Option<u64>, u64, String) {
     let source = module(body);
     let module = read(&source).expect("a module");
     let mut memory = DeviceMemory::new();
     let address = memory.allocate(vec![0; 64], AllocationUse::Argument(0)).expect("room");
     let mut launch = KernelLaunch::new([grid, 1, 1], [threads, 1, 1]);
     launch.options.steps = 5 << 20;
+    launch.options.quiet_rounds = rounds;
     let launch = launch.parameter(&address.to_le_bytes());
     let kernel = Kernel::named(&module, "k").expect("a kernel");
     let error = kernel.run(&launch, &mut memory, None).expect_err("no end");
@@ -183,33 +184,39 @@ fn a_launch_that_only_polls_is_given_up() {
         ),
         (flag, 1, 32, "its loop polls the bytes at argument 0 `out` (0x80000000) in line 8"),
     ] {
-        let (quiet, all, text) = given_up(body, grid, threads);
+        let (quiet, all, text) = given_up(body, grid, threads, 1024);
         assert!(quiet.is_some_and(|quiet| (1 << 22..=all).contains(&quiet)) && all < 5 << 20);
         assert!(text.contains("of them by loops that wait, while nothing has changed"), "{text}");
         assert!(text.contains(expected), "{text}");
     }
 }
 
-/// Another warp, lanes of the same one, or the loop itself may be at work.
+/// Another block, another warp, lanes of the same one, or the loop itself may be at work.
 #[test]
 fn a_launch_that_works_is_not_given_up() {
-    let work = "work: add.u32 %r5, %r5, 1; bra work;";
-    let wait = "wait: add.u32 %r1, %r1, 1; ld.volatile.global.u32 %r2, [%rd1];
-        setp.eq.u32 %p1, %r2, 0; @%p1 bra wait; bra end;";
-    let beside = |threads: u32| {
-        format!(
-            "setp.lt.u32 %p2, %r0, {threads}; mov.u32 %r1, 0; mov.u32 %r5, 0; @%p2 bra work; {wait} {work} end:"
-        )
-    };
+    let wait = "mov.u32 %r6, %ctaid.x; mov.u32 %r1, 0; mov.u32 %r5, 0; PARTS @%p2 bra work;
+        wait: add.u32 %r1, %r1, 1; ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p1, %r2, 0; @%p1 bra wait; bra end;";
+    let work = "work: add.u32 %r5, %r5, 1; bra work; end:";
+    // Its lanes part and join again in each round.
+    let parts = "work: add.u32 %r5, %r5, 1; xor.b32 %r7, %r5, %r0; and.b32 %r7, %r7, 1; setp.eq.u32 %p5, %r7, 0;
+        @%p5 bra join; add.u32 %r8, %r8, 1; join: bra work; end:";
     let slow = "mov.u32 %r1, 0; again: ld.volatile.global.u32 %r2, [%rd1]; add.u32 %r1, %r1, 1; mov.u32 %r3, 0;
         inner: add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 100; @%p1 bra inner; setp.eq.u32 %p1, %r2, 0; @%p1 bra again;";
-    let blocks = format!(
-        "mov.u32 %r6, %ctaid.x; setp.eq.u32 %p2, %r6, 1; mov.u32 %r1, 0; mov.u32 %r5, 0; @%p2 bra work; {wait} {work} end:"
-    );
-    for (body, grid) in [(beside(32), 1), (beside(5), 1), (slow.to_owned(), 1), (blocks, 2)] {
-        let (quiet, all, text) = given_up(&body, grid, 64);
-        assert_eq!((quiet, all), (None, 5 << 20), "{text}");
+    let beside = |who: &str, work: &str| wait.replace("PARTS", who) + work;
+    let of_warp = "setp.lt.u32 %p2, %r0, 32;";
+    for (body, grid) in [
+        (beside(of_warp, work), 1),
+        (beside(of_warp, parts), 1),
+        (beside("setp.lt.u32 %p2, %r0, 5;", work), 1),
+        (beside("setp.eq.u32 %p2, %r6, 1;", work), 2),
+        (slow.to_owned(), 1),
+    ] {
+        let (quiet, all, text) = given_up(&body, grid, 64, 4);
+        assert_eq!((quiet, all), (None, 5 << 20), "{text}\n{body}");
     }
+    // None of them is.
+    let (quiet, ..) = given_up(&beside("setp.lt.u32 %p2, %r0, 0;", work), 2, 64, 4);
+    assert!(quiet.is_some());
 }
 
 /// Block 0 waits for block 1 to set a flag.
