@@ -19,6 +19,7 @@ mod exchange;
 mod externals;
 mod fault;
 mod fill;
+mod findings;
 mod float;
 mod forks;
 mod hang;
@@ -35,6 +36,7 @@ mod order;
 mod printf;
 mod races;
 mod registers;
+mod report;
 mod scalar;
 mod stack;
 pub mod tensor;
@@ -51,6 +53,7 @@ pub use self::fault::{
     TensorLoadFault,
 };
 pub use self::fill::{Fill, FillError};
+pub use self::findings::{InstructionSource, PolledLine, ProgramTexts, polls};
 pub use self::float::{Direction, Extreme, FloatOp, Modes};
 pub use self::hang::{Hang, PolledBytes, Wait};
 pub use self::launch::{LaunchEnd, LaunchOptions, LaunchOutcome, MachineFault, UnknownBytes, run};
@@ -67,5 +70,9 @@ pub use self::observer::{
 };
 pub use self::races::{OtherAccess, Unordered};
 pub use self::registers::{Origin, Registers};
+pub use self::report::{
+    FaultLine, FaultPlace, FaultTotal, InstructionPlace, KernelFault, KernelFaultKind,
+    KernelResult, SkippedInstruction, UnknownCause,
+};
 pub use self::scalar::ScalarType;
 pub use self::tensor_load::WarpTensorMemory;

@@ -155,7 +155,7 @@ impl KernelFault {
             kind: KernelFaultKind(fault.kind.name()),
             message: fault.to_string(),
             report: visible_lines(&fault.report(&instruction)).into_owned(),
-            line: fault.line,
+            line: fault.line(),
             instruction,
             function: fault.function.to_string(),
             source_file: fault.source_file.as_deref().map(str::to_owned),
@@ -168,7 +168,7 @@ impl KernelFault {
             distance: fault.distance(),
             variable: fault.variable().map(str::to_owned),
             offset: fault.offset(),
-            other_line: fault.kind.other().map(|other| other.line),
+            other_line: fault.kind.other().map(|other| other.at.line()),
         }
     }
 }
@@ -516,7 +516,7 @@ impl PtxKernel {
         let trace = trace.map(|trace| Trace::of(trace, self.file().into()));
         let (verdict, report) = report(&result, &faults, &unknown, only_block);
         let skipped = result.skipped.into_iter().map(|skipped| SkippedInstruction {
-            line: skipped.line,
+            line: skipped.at.line(),
             text: skipped.text,
             count: skipped.count,
         });
@@ -549,7 +549,7 @@ impl Text {
                     message += &format!("\n{skipped}");
                 }
                 if let Some(fault) = result.faults.first() {
-                    let (count, line) = (result.fault_count, fault.line);
+                    let (count, line) = (result.fault_count, fault.line());
                     message +=
                         &format!("\n{count} faults until then; the first: line {line}: {fault}");
                 }
@@ -659,7 +659,8 @@ fn run(
             let found = module.statements().get(statement.index());
             found.map_or(String::new(), |found| module.statement(found.span, module.lines()).text)
         };
-        let faults = result.faults.iter().map(|one| KernelFault::new(one, written(one.statement)));
+        let faults =
+            result.faults.iter().map(|one| KernelFault::new(one, written(one.site.into())));
         Ok((faults.collect(), result, summary, trace))
     });
     let (faults, result, summary, trace) = ended?;

@@ -9,9 +9,10 @@ const MAX_ROWS: usize = 1000;
 
 /// Lines about the launch: what is wrong, and what is not known.
 pub(crate) fn notes(result: &KernelResult, notes: &[String]) -> Vec<String> {
-    let skipped = result.skipped.iter().take(MAX_ROWS).map(|skipped| {
-        format!("line {}: not executed: {}", skipped.line, cut(&skipped.text, LONG_NAME))
-    });
+    let skipped =
+        result.skipped.iter().take(MAX_ROWS).map(|skipped| {
+            format!("{}: not executed: {}", skipped.at, cut(&skipped.text, LONG_NAME))
+        });
     let unknown = result.unknown.iter().take(MAX_ROWS).map(|unknown| {
         let cause = cut(&unknown.cause.to_string(), LONG_NAME);
         format!(
@@ -48,8 +49,10 @@ pub(crate) fn faults(result: &KernelResult) -> Option<String> {
         "Faults of the launch",
         &[
             ("place", "PTX", &|(_, fault): &(&FaultTotal, &KernelFault)| {
-                let place = f64::from(fault.line) + f64::from(fault.column.unwrap_or(0)) / 1e6;
-                Some(Cell::number(place, format!("<code>{}</code>", fault.place())))
+                let column = f64::from(fault.at.column().unwrap_or(0)) / 1e6;
+                let line = f64::from(fault.line()) + column;
+                let place = fault.at.offset().map_or(line, |offset| offset as f64);
+                Some(Cell::number(place, format!("<code>{}</code>", fault.at)))
             }),
             ("source", "source", &|(_, fault)| {
                 fault.source().map(|source| Cell::code(&source, LONG_NAME))

@@ -2,7 +2,6 @@
 
 use super::compile::shared_variables;
 use super::loaded::{LoadedModule, MAX_SHARED};
-use super::report::{FaultLine, FaultPlace, KernelResult, awaited, named};
 use crate::meaning::Register;
 use crate::module::{
     Declaration, DeclarationId, Function, FunctionId, FunctionKind, LaunchBounds, LayoutError,
@@ -12,8 +11,8 @@ use crate::run::{LaunchValueError, elements};
 use crate::syntax::{Span, StateSpace};
 use warpload::lane::LANES;
 use warpload_machine::{
-    AllocationError, DeviceMemory, LaunchOptions, LaunchWatch, MAX_ALIGNMENT, MemoryObserver,
-    TooMuchMemory, Wait,
+    AllocationError, DeviceMemory, KernelResult, LaunchOptions, LaunchWatch, MAX_ALIGNMENT,
+    MemoryObserver, PolledLine, TooMuchMemory, polls,
 };
 
 /// An entry function of a module.
@@ -259,36 +258,6 @@ fn only_polls(quiet: Option<u64>) -> String {
     quiet.map_or(String::new(), |quiet| {
         format!(", the last {quiet} of them by loops that wait, while nothing has changed")
     })
-}
-
-/// Bytes that a loop reads until another thread changes them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PolledLine {
-    /// The instruction that reads them.
-    pub line: FaultLine,
-    /// The generic address of the first byte.
-    pub address: u64,
-    /// The memory that it is in.
-    pub place: Option<FaultPlace>,
-    /// What they lack, and the last instruction that changed them.
-    pub wait: Wait<FaultLine>,
-}
-
-/// What a loop polls, for a message.
-fn polls(polled: Option<&PolledLine>) -> String {
-    let Some(polled) = polled else { return String::new() };
-    let (line, named) = (polled.line, named(polled.address, polled.place.as_ref()));
-    match &polled.wait {
-        wait @ Wait::Mbarrier { .. } => {
-            format!("; its loop waits in {line}: {}", awaited(wait, &named))
-        }
-        wait => {
-            let last =
-                wait.other().map_or(String::new(), |last| format!(", last written in {last}"));
-            format!("; its loop polls the bytes at {named} in {line}{last}")
-        }
-    }
 }
 
 impl<'m> Kernel<'m> {

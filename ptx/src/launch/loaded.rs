@@ -7,7 +7,6 @@ use super::compile::{
     shared_by, shared_variables,
 };
 use super::kernel::{Kernel, KernelError, KernelLaunch, is_named_by_host, named_variables};
-use super::report::KernelResult;
 use super::written::{Shown, Written, shortened};
 use crate::meaning::{CONST_BANK, CONSTANTS, PARAMETER_BANK, PARAMETERS};
 use crate::module::{
@@ -17,7 +16,8 @@ use crate::module::{
 use crate::syntax::StateSpace;
 use warpload::memory::{AddressSpace, Space};
 use warpload_machine::{
-    AllocationUse, DeviceMemory, LaunchEnd, LaunchWatch, MemoryObserver, Protection, run,
+    AllocationUse, DeviceMemory, KernelResult, LaunchEnd, LaunchWatch, MemoryObserver, PolledLine,
+    Protection, run,
 };
 
 /// The most shared memory of a block, in bytes. More than any GPU has.
@@ -331,14 +331,15 @@ impl<'m> LoadedModule<'m> {
         let outcome = run(code, options, memory, observer, watch);
         memory.protect(*parameters, Protection::Bank(NO_BANK));
         let end = outcome.end.clone();
-        let mut shown = Shown::new(self.module, registers, variables, code.shared_bytes);
-        let result = kernel.result(outcome, &mut shown);
+        let mut shown =
+            Shown::new(self.module, registers, variables, code.shared_bytes, kernel.function);
+        let result = KernelResult::new(outcome, &mut shown);
         let (last, is_jump, polled, quiet) = match end {
             LaunchEnd::Interrupted => return Err(KernelError::Interrupted),
             LaunchEnd::Steps { last, is_jump, polled, quiet } => (last, is_jump, polled, quiet),
             LaunchEnd::Done | LaunchEnd::Trapped => return Ok(result),
         };
-        let polled = polled.map(|polled| Box::new(kernel.polled(polled, &mut shown)));
+        let polled = polled.map(|polled| Box::new(PolledLine::new(polled, &mut shown)));
         let written = Written::new(self.module);
         let (line, text) = written.line_and_text(StatementId(last.0));
         let steps = quiet.map_or(options.steps, |_| result.counts.warp_instructions);

@@ -33,30 +33,25 @@
 mod cluster;
 mod compile;
 mod effects;
-mod findings;
 mod kernel;
 mod lane_rules;
 mod loaded;
 mod matrix;
-mod report;
 mod tensor;
 #[cfg(feature = "trace")]
 mod trace;
 mod written;
 
 pub(crate) use self::compile::{Compilation, Surroundings, compile_loads, shared_elsewhere};
-pub use self::kernel::{Kernel, KernelError, KernelLaunch, PolledLine, RegisterLanes};
+pub use self::kernel::{Kernel, KernelError, KernelLaunch, RegisterLanes};
 pub use self::loaded::LoadedModule;
-pub use self::report::{
-    FaultLine, FaultPlace, FaultTotal, KernelFault, KernelFaultKind, KernelResult,
-    SkippedInstruction, UnknownCause,
-};
 #[cfg(feature = "trace")]
 pub use self::trace::{AccessLine, AccessStatement, AccessStatements, LaunchTrace, traced_kernel};
 pub use warpload_machine::{
     AccessKind, AllocationError, AllocationOffset, AllocationSide, AllocationUse, Assertion,
-    CheckedRaces, Checks, ChecksError, DeviceMemory, FaultKind, Fill, FillError, Hang, LaneBytes,
+    CheckedRaces, Checks, ChecksError, DeviceMemory, FaultKind, FaultLine, FaultPlace, FaultTotal,
+    Fill, FillError, Hang, InstructionPlace, KernelFault, KernelFaultKind, KernelResult, LaneBytes,
     LaunchCounts, LaunchOptions, LaunchWatch, MbarrierFault, MemoryAccess, MemoryObserver,
-    NearestAllocation, OtherAccess, PrintfFault, Site, StackLimit, TensorLoadFault, TooMuchMemory,
-    UnknownBytes, Unordered, Wait, WarpTensorMemory,
+    NearestAllocation, OtherAccess, PolledLine, PrintfFault, Site, SkippedInstruction, StackLimit,
+    TensorLoadFault, TooMuchMemory, UnknownBytes, UnknownCause, Unordered, Wait, WarpTensorMemory,
 };

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::loaded::SharedVariable;
-use super::report::FaultLine;
 use crate::meaning::Register;
 use crate::module::{
     DeclarationId, Function, Module, SourceLocation, Statement, StatementId, StatementKind,
 };
 use crate::syntax::Position;
 use warpload_machine::code::Slot;
+use warpload_machine::{InstructionPlace, InstructionSource, ProgramTexts, Site};
 
 /// The most bytes of a name or a text in a report. Names in a module can have megabytes, and a launch can report
 /// thousands of them; compilers write no instruction that is as long.
@@ -57,12 +57,6 @@ impl<'m> Written<'m> {
             || after.iter().skip(1).take_while(is_in_line).any(is_instruction)
     }
 
-    /// A statement that a fault is about, from its line.
-    pub(super) fn fault_line(self, id: StatementId, line: u32) -> FaultLine {
-        let source_line = self.module.location(id).map(|location| location.line);
-        FaultLine { line, source_line }
-    }
-
     /// The place of a statement; line 0 for one of another module.
     pub(super) fn place(self, id: StatementId) -> Place {
         let Some(statement) = self.module.statements().get(id.index()) else {
@@ -95,7 +89,8 @@ pub(super) struct Shown<'m> {
     named: &'m [HashMap<Slot, Register>],
     /// The shared variables by their offsets, and the end of those that are not dynamic.
     shared: &'m [SharedVariable],
-    pub(super) dynamic: u64,
+    dynamic: u64,
+    kernel: &'m Function,
     /// Remembered, because all statements of a line are visited for the place of one.
     places: HashMap<StatementId, Place>,
     texts: HashMap<StatementId, Arc<str>>,
@@ -112,12 +107,14 @@ impl<'m> Shown<'m> {
         named: &'m [HashMap<Slot, Register>],
         shared: &'m [SharedVariable],
         dynamic: u64,
+        kernel: &'m Function,
     ) -> Self {
         Self {
             written: Written::new(module),
             named,
             shared,
             dynamic,
+            kernel,
             places: HashMap::new(),
             texts: HashMap::new(),
             registers: HashMap::new(),
@@ -127,38 +124,51 @@ impl<'m> Shown<'m> {
         }
     }
 
-    pub(super) fn place(&mut self, id: StatementId) -> Place {
-        let written = self.written;
-        *self.places.entry(id).or_insert_with(|| written.place(id))
+    fn file(&mut self, location: SourceLocation) -> Option<Arc<str>> {
+        let file = self.files.entry(location.file);
+        file.or_insert_with(|| self.written.file(location)).clone()
+    }
+}
+
+impl ProgramTexts for Shown<'_> {
+    fn place(&mut self, site: Site) -> InstructionPlace {
+        let (id, written) = (StatementId(site.0), self.written);
+        let Place { line, column } = *self.places.entry(id).or_insert_with(|| written.place(id));
+        InstructionPlace::Line(line, column)
     }
 
-    /// A statement that a fault is about.
-    pub(super) fn fault_line(&mut self, id: StatementId) -> FaultLine {
-        let line = self.place(id).line;
-        self.written.fault_line(id, line)
-    }
-
-    /// The variable at an offset of shared memory, and the distance from its beginning.
-    pub(super) fn shared(&self, offset: u64) -> Option<(Arc<str>, u64)> {
-        let has_it = |of: &&SharedVariable| offset.wrapping_sub(of.offset) < of.bytes;
-        let variable = self.shared.iter().find(has_it)?;
-        let module = self.written.module;
-        let name = shortened(module.text(module.declaration(variable.id)?.name));
-        Some((Arc::from(&*name), offset - variable.offset))
-    }
-
-    pub(super) fn text(&mut self, id: StatementId) -> Arc<str> {
+    fn text(&mut self, site: Site) -> Arc<str> {
+        let id = StatementId(site.0);
         let text = self.texts.entry(id).or_insert_with(|| self.written.line_and_text(id).1.into());
         Arc::clone(text)
     }
 
-    pub(super) fn file(&mut self, location: SourceLocation) -> Option<Arc<str>> {
-        let file = self.files.entry(location.file);
-        file.or_insert_with(|| self.written.file(location)).clone()
+    fn function(&mut self, site: Site) -> Arc<str> {
+        let module = self.written.module;
+        let statement = module.statements().get(StatementId(site.0).index());
+        let function = statement.and_then(|statement| module.function_of(statement.scope));
+        let Some(Function { name, .. }) = function else { return "".into() };
+        let shared = self.functions.entry(name.start);
+        Arc::clone(shared.or_insert_with(|| shortened(module.text(*name)).into()))
     }
 
-    /// The name of the register in a slot of a function.
-    pub(super) fn register(&mut self, function: usize, slot: Slot) -> Arc<str> {
+    fn pc(&mut self, site: Site) -> u32 {
+        let found = self.written.module.statements().get(StatementId(site.0).index());
+        found.map_or(0, |found| found.span.start)
+    }
+
+    fn source(&mut self, site: Site) -> InstructionSource {
+        let (id, module) = (StatementId(site.0), self.written.module);
+        let (location, inlined) = (module.location(id), module.inlined_location(id));
+        InstructionSource {
+            file: location.and_then(|location| self.file(location)),
+            line: location.map(|location| location.line),
+            inlined_from: inlined.map(|inlined| (self.file(inlined), inlined.line)),
+            call_line: module.call_line(id),
+        }
+    }
+
+    fn register(&mut self, function: usize, slot: Slot) -> Arc<str> {
         let name = || {
             let known = self.named.get(function).and_then(|named| named.get(&slot));
             let name = known.map(|register| self.written.module.register_name(*register));
@@ -167,22 +177,23 @@ impl<'m> Shown<'m> {
         Arc::clone(self.registers.entry((function, slot)).or_insert_with(name))
     }
 
-    /// The name of the function that contains a statement.
-    pub(super) fn function(&mut self, id: StatementId) -> Arc<str> {
+    fn parameter(&mut self, number: usize) -> Option<Arc<str>> {
         let module = self.written.module;
-        let statement = module.statements().get(id.index());
-        let function = statement.and_then(|statement| module.function_of(statement.scope));
-        let Some(Function { name, .. }) = function else { return "".into() };
-        let shared = self.functions.entry(name.start);
-        Arc::clone(shared.or_insert_with(|| shortened(module.text(*name)).into()))
-    }
-
-    /// The name of a kernel's parameter.
-    pub(super) fn parameter(&mut self, kernel: &Function, number: usize) -> Option<Arc<str>> {
-        let module = self.written.module;
-        let place = kernel.parameters.clone().nth(number)?;
+        let place = self.kernel.parameters.clone().nth(number)?;
         let declared = module.declaration(DeclarationId(place as u32))?;
         let name = self.parameters.entry(number);
         Some(Arc::clone(name.or_insert_with(|| shortened(module.text(declared.name)).into())))
+    }
+
+    fn shared(&mut self, offset: u64) -> Option<(Arc<str>, u64)> {
+        let has_it = |of: &&SharedVariable| offset.wrapping_sub(of.offset) < of.bytes;
+        let variable = self.shared.iter().find(has_it)?;
+        let module = self.written.module;
+        let name = shortened(module.text(module.declaration(variable.id)?.name));
+        Some((Arc::from(&*name), offset - variable.offset))
+    }
+
+    fn dynamic(&self) -> u64 {
+        self.dynamic
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::LazyLock;
+use warpload_machine::Site;
 
 /// The index of a [`Scope`] in its module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,6 +21,12 @@ pub struct FunctionId(pub(crate) u32);
 /// The index of a [`Statement`](super::Statement) in its module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StatementId(pub(crate) u32);
+
+impl From<Site> for StatementId {
+    fn from(site: Site) -> Self {
+        Self(site.0)
+    }
+}
 
 impl StatementId {
     /// Returns the index in [`Module::statements`](super::Module::statements).

@@ -149,7 +149,7 @@ pub(super) fn answer(question: &str) -> Result<CaseAnswer, JsonError> {
     }
     let result = kernel.run(&launch, &mut memory, None).map_err(|error| failed(&error))?;
     if let Some(skipped) = result.skipped.first() {
-        let reason = format!("line {}: `{}` is not executed", skipped.line, skipped.text);
+        let reason = format!("line {}: `{}` is not executed", skipped.at.line(), skipped.text);
         return Ok(CaseAnswer::Skip(reason));
     }
     // Unknown bytes hold some value here, which is no answer.

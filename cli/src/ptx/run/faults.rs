@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use warpload_ptx::launch::{FaultTotal, KernelFault, KernelResult};
+use warpload_ptx::launch::{FaultTotal, InstructionPlace, KernelFault, KernelResult};
 
 use crate::io::Output;
 
@@ -14,7 +14,7 @@ const SHOWN: usize = 4;
 pub(super) fn show(result: &KernelResult, output: &mut Output) -> anyhow::Result<()> {
     let mut by_total: BTreeMap<_, Vec<&KernelFault>> = BTreeMap::new();
     for fault in &result.faults {
-        let of_one = by_total.entry((fault.statement, fault.kind.name())).or_default();
+        let of_one = by_total.entry((fault.site, fault.kind.name())).or_default();
         if of_one.len() < SHOWN {
             of_one.push(fault);
         }
@@ -23,14 +23,14 @@ pub(super) fn show(result: &KernelResult, output: &mut Output) -> anyhow::Result
     let is_effect = |total: &&FaultTotal| total.kind == "uninitialized";
     let causes = result.fault_totals.iter().filter(|total| !is_effect(total));
     for total in causes.chain(result.fault_totals.iter().filter(is_effect)) {
-        let shown = by_total.remove(&(total.statement, total.kind)).unwrap_or_default();
+        let shown = by_total.remove(&(total.site, total.kind)).unwrap_or_default();
         for fault in &shown {
             output.line(fault.report(&total.text))?;
         }
         let more = total.count.saturating_sub(shown.len() as u64);
         if let (1.., Some(fault)) = (more, shown.first()) {
             let kind = total.kind.replace('_', " ");
-            output.line(format_args!("{}: {kind}: {more} more", fault.place()))?;
+            output.line(format_args!("{}: {kind}: {more} more", fault.at))?;
         }
     }
     output.line(result.verdict())?;
@@ -68,7 +68,9 @@ impl<'f> From<&'f KernelResult> for FaultTotalsJson<'f> {
 struct TotalJson<'f> {
     kind: &'static str,
     count: u64,
-    line: u32,
+    /// The line; for machine code none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     column: Option<u32>,
     pc: String,
@@ -85,8 +87,8 @@ impl<'f> TotalJson<'f> {
         Self {
             kind: total.kind,
             count: total.count,
-            line: first.line,
-            column: first.column,
+            line: line(first.at),
+            column: first.at.column(),
             pc: format!("{:#x}", total.pc),
             instruction: &total.text,
             function: &first.function,
@@ -99,9 +101,13 @@ impl<'f> TotalJson<'f> {
 #[derive(Serialize)]
 pub(super) struct FaultJson<'f> {
     kind: &'static str,
-    line: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     column: Option<u32>,
+    /// The offset in the function, for machine code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pc: Option<String>,
     function: &'f str,
     #[serde(skip_serializing_if = "Option::is_none")]
     source_file: Option<&'f str>,
@@ -134,8 +140,9 @@ impl<'f> From<&'f KernelFault> for FaultJson<'f> {
         let other = fault.kind.other();
         Self {
             kind: fault.kind.name(),
-            line: fault.line,
-            column: fault.column,
+            line: line(fault.at),
+            column: fault.at.column(),
+            pc: pc(fault.at),
             function: &fault.function,
             source_file: fault.source_file.as_deref(),
             source_line: fault.source_line,
@@ -148,9 +155,19 @@ impl<'f> From<&'f KernelFault> for FaultJson<'f> {
             distance: fault.distance(),
             variable: fault.variable(),
             offset: fault.offset(),
-            other_line: other.map(|other| other.line),
+            other_line: other.map(|other| other.at.line()),
             other_source_line: other.and_then(|other| other.source_line),
             message: fault.to_string(),
         }
     }
+}
+
+/// The line of an instruction; `None` for machine code.
+pub(super) fn line(at: InstructionPlace) -> Option<u32> {
+    Some(at.line()).filter(|_| at.offset().is_none())
+}
+
+/// The offset of machine code.
+pub(super) fn pc(at: InstructionPlace) -> Option<String> {
+    at.offset().map(|offset| format!("{offset:#x}"))
 }

@@ -630,13 +630,17 @@ struct LaunchJson<'f> {
 #[derive(Serialize)]
 struct SkippedJson<'f> {
     instruction: &'f str,
-    line: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pc: Option<String>,
     count: u64,
 }
 
 impl<'f> From<&'f SkippedInstruction> for SkippedJson<'f> {
     fn from(skipped: &'f SkippedInstruction) -> Self {
-        Self { instruction: &skipped.text, line: skipped.line, count: skipped.count }
+        let SkippedInstruction { at, text, count, .. } = skipped;
+        Self { instruction: text, line: faults::line(*at), pc: faults::pc(*at), count: *count }
     }
 }
 

@@ -41,7 +41,7 @@ fn assert_race(body: &str, threads: u32, is_race: bool) {
     for fault in faults {
         let KernelFaultKind::Race { other, .. } = fault.kind else { panic!("{fault}\n{body}") };
         // The warps may also execute the two lines in the other order.
-        let lines = [other.line.min(fault.line), other.line.max(fault.line)];
+        let lines = [other.at.line().min(fault.line()), other.at.line().max(fault.line())];
         assert_eq!(lines, [earlier, later], "{fault}\n{body}");
     }
 }
@@ -190,7 +190,7 @@ fn fragments_belong_to_lanes_as_far_as_they_are_documented() {
 fn races_with_itself(body: &str, threads: u32) -> bool {
     let faults = checked(body, threads, true, false).result.faults;
     let is_itself = |fault: &KernelFault| match fault.kind {
-        KernelFaultKind::Race { other, .. } => other.line == fault.line,
+        KernelFaultKind::Race { other, .. } => other.at.line() == fault.line(),
         _ => false,
     };
     !faults.is_empty() && faults.iter().all(is_itself)
@@ -484,7 +484,7 @@ fn uninitialized(body: &str) -> Vec<u32> {
     let count = faults.len();
     faults.retain(|fault| fault.kind == KernelFaultKind::Uninitialized);
     assert!(faults.len() == count || body.contains("mbarrier"), "{body}");
-    let mut lines: Vec<u32> = faults.iter().map(|fault| fault.line).collect();
+    let mut lines: Vec<u32> = faults.iter().map(|fault| fault.line()).collect();
     lines.dedup();
     lines
 }
@@ -566,7 +566,7 @@ fn races(source: &str, threads: u32, buffers: usize) -> Vec<[String; 2]> {
         text.trim().split_once('[').expect("an access").0.to_owned()
     };
     let races = launched.result.faults.iter().map(|fault| match fault.kind {
-        KernelFaultKind::Race { other, .. } => [text(other.line), text(fault.line)],
+        KernelFaultKind::Race { other, .. } => [text(other.at.line()), text(fault.line())],
         _ => panic!("{fault}"),
     });
     races.collect()
@@ -741,7 +741,7 @@ st.shared.u32 [%r1], %r0; // EARLIER\nld.shared.u32 %r2, [%r1+4]; // LATER";
     let result = checked(body, 64, true, false).result;
     let [fault] = &result.faults[..] else { panic!("{:?}", result.faults) };
     let (earlier, later) = (line_of(body, "EARLIER"), line_of(body, "LATER"));
-    assert_eq!((fault.line, fault.thread), (later, [31, 0, 0]));
+    assert_eq!((fault.line(), fault.thread), (later, [31, 0, 0]));
     let expected = format!(
         "race: `s` + 128 (0xfe000080) is also written by thread (32, 0, 0) in line {earlier}; nothing orders the two \
          warps of a block: expected a barrier (`__syncthreads`); 63 times"
@@ -809,8 +809,8 @@ fn barriers_of_a_part_of_a_warp_are_explained() {
         let expected: &[&str] = &["barrier", "barrier", "hang", "hang"];
         assert_eq!(kinds, expected[if sync { 0 } else { 2 }..]);
         for fault in found {
-            let other = lines(fault.line);
-            assert_eq!(fault.kind.other().map(|line| line.line), Some(other));
+            let other = lines(fault.line());
+            assert_eq!(fault.kind.other().map(|line| line.at.line()), Some(other));
             let expected = match fault.kind.name() {
                 "barrier" => format!(
                     "barrier: other threads of the warp are at another one, in line {other}: all threads of a warp must \

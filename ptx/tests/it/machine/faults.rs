@@ -25,7 +25,7 @@ fn blamed(body: &str) -> KernelFault {
     let fault = launched.result.faults.first().expect("a fault").clone();
     let source = module(body);
     let line = source.lines().position(|line| line.contains("BLAME")).expect("a line to blame");
-    assert_eq!(fault.line as usize, line + 1, "{fault}");
+    assert_eq!(fault.line() as usize, line + 1, "{fault}");
     fault
 }
 
@@ -65,7 +65,7 @@ fn race() {
         st.shared.u32 [%r3], %r5;"
     ));
     let KernelFaultKind::Race { other, .. } = fault.kind else { panic!("{fault}") };
-    assert_eq!(other.line, fault.line + 2);
+    assert_eq!(other.at.line(), fault.line() + 2);
     // A barrier between, and atomic operations, are no race.
     let mended = broken(&format!(
         "{TILE}\n st.shared.u32 [%r3], %r0; bar.sync 0;\n ld.shared.u32 %r5, [%r4]; bar.sync 0;

@@ -55,7 +55,7 @@ fn run(
         }
     }
     if let Some(fault) = result.faults.first() {
-        return Err(format!("line {}: {fault}", fault.line));
+        return Err(format!("line {}: {fault}", fault.line()));
     }
     // Nothing is unknown in kernels that are executed whole.
     if !result.is_clean() {

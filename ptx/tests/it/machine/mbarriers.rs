@@ -80,7 +80,7 @@ fn waits_without_an_end_are_explained() {
     let result = Kernel::named(&module, "k").unwrap().run(&launch, &mut memory, None).unwrap();
     let expected = "hang: 32 threads wait forever: phase 0 of the mbarrier at `bar` (0xfe000000) lacks 4096 bytes; \
         last changed in line 10";
-    assert_eq!((result.faults[0].line, result.faults[0].to_string().as_str()), (12, expected));
+    assert_eq!((result.faults[0].line(), result.faults[0].to_string().as_str()), (12, expected));
     assert_eq!(memory.bytes(out), Some(&[0; 4][..]));
 }
 

@@ -113,9 +113,10 @@ impl<'t> Pair<'t> {
             let result = result.map_err(|error| format!("{error:?}"))?;
             for fault in &result.faults {
                 let KernelFaultKind::Race { other, .. } = fault.kind else {
-                    return Err(format!("line {}: {fault}", fault.line));
+                    return Err(format!("line {}: {fault}", fault.line()));
                 };
-                races.insert([fault.line.min(other.line), fault.line.max(other.line)]);
+                races
+                    .insert([fault.line().min(other.at.line()), fault.line().max(other.at.line())]);
             }
             let is_whole = result.has_ended
                 && result.skipped.is_empty()

@@ -86,7 +86,8 @@ fn kernels_of_others_run_to_their_end() {
                 }
                 Some(result) => other.push(format!(
                     "{file} {name}: line {}: {}",
-                    result.faults[0].line, result.faults[0]
+                    result.faults[0].line(),
+                    result.faults[0]
                 )),
                 None => other.push(format!("{file} {name}: no end")),
             }

@@ -38,7 +38,7 @@ fn faults_of_one_instruction_do_not_hide_the_others() {
     assert_eq!(result.verdict(), "3233 faults (32 misaligned, 3200 out of bounds, 1 trap)");
     for total in &result.fault_totals {
         let first = &result.faults[total.first];
-        assert_eq!((first.statement, first.kind.name()), (total.statement, total.kind));
+        assert_eq!((first.site, first.kind.name()), (total.site, total.kind));
     }
 }
 
@@ -335,7 +335,7 @@ fn faults_have_their_file_and_line() {
     let source = module(body) + "\n.file 1 \"/home/u/saxpy.cu\"\n.file 2 \"/usr/math.h\"\n";
     let result = launch(&source, threads(1), &[vec![0; 256]]).result;
     let shown: Vec<(Option<String>, String)> =
-        result.faults.iter().map(|fault| (fault.source(), fault.place())).collect();
+        result.faults.iter().map(|fault| (fault.source(), fault.at.to_string())).collect();
     let line = source.lines().position(|line| line.contains("113")).expect("a line") + 2;
     let inlined = Some("saxpy.cu:21, inlined from math.h:113".to_owned());
     assert_eq!(

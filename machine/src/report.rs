@@ -5,24 +5,75 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::module::StatementId;
+use crate::checks::{CheckedRaces, Checks};
+use crate::code::Site;
+use crate::fault::FaultKind;
+use crate::hang::Wait;
+use crate::launch::UnknownBytes;
+use crate::memory::{AllocationSide, AllocationUse, NearestAllocation};
+use crate::observer::LaunchCounts;
+use crate::races::{OtherAccess, Unordered};
 use warpload::text::plural;
-use warpload_machine::{
-    AllocationSide, AllocationUse, CheckedRaces, Checks, FaultKind, LaunchCounts,
-    NearestAllocation, OtherAccess, UnknownBytes, Unordered, Wait,
-};
 
 /// The addresses below are offsets in shared or local memory, or a null pointer with an offset.
 const LOW: u64 = 1 << 20;
+
+/// The place of an instruction in its program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum InstructionPlace {
+    /// A line of a text, from 1, and the column, from 1, if other instructions begin in the line.
+    Line(u32, Option<u32>),
+    /// The offset of machine code in its function, in bytes.
+    Offset(u64),
+}
+
+impl InstructionPlace {
+    /// Returns the line; 0 for machine code.
+    #[must_use]
+    pub fn line(self) -> u32 {
+        if let Self::Line(line, _) = self { line } else { 0 }
+    }
+
+    /// Returns the column, if other instructions begin in the line.
+    #[must_use]
+    pub fn column(self) -> Option<u32> {
+        if let Self::Line(_, column) = self { column } else { None }
+    }
+
+    /// Returns the offset of machine code.
+    #[must_use]
+    pub fn offset(self) -> Option<u64> {
+        if let Self::Offset(offset) = self { Some(offset) } else { None }
+    }
+
+    /// The place without its column, after the word that a sentence needs: `in line 26`, `at 0x0f30`.
+    fn in_sentence(self) -> String {
+        match self {
+            Self::Line(line, _) => format!("in line {line}"),
+            Self::Offset(_) => format!("at {self}"),
+        }
+    }
+}
+
+/// `line 26`, `line 26:9`, `0x0f30`.
+impl fmt::Display for InstructionPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line, Some(column)) => write!(f, "line {line}:{column}"),
+            Self::Line(line, None) => write!(f, "line {line}"),
+            Self::Offset(offset) => write!(f, "{offset:#06x}"),
+        }
+    }
+}
 
 /// An unsupported instruction that was reached. Its results are unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkippedInstruction {
     /// The instruction.
-    pub statement: StatementId,
-    /// Its line, from 1.
-    pub line: u32,
+    pub site: Site,
+    /// Its place, without a column.
+    pub at: InstructionPlace,
     /// Its text.
     pub text: String,
     /// How many times a warp reached it.
@@ -32,8 +83,8 @@ pub struct SkippedInstruction {
 /// `line 9: not executed, 2 times: tex.1d…`.
 impl fmt::Display for SkippedInstruction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { line, text, count, .. } = self;
-        write!(f, "line {line}: not executed, {}: {text}", plural(*count, "time"))
+        let Self { at, text, count, .. } = self;
+        write!(f, "{at}: not executed, {}: {text}", plural(*count, "time"))
     }
 }
 
@@ -44,8 +95,8 @@ pub struct FaultTotal {
     /// The name of the kind, as [`KernelFaultKind::name`] returns it.
     pub kind: &'static str,
     /// The instruction.
-    pub statement: StatementId,
-    /// Its offset in the text of the module, in bytes: its program counter in the trace of the launch.
+    pub site: Site,
+    /// Its offset in the text of the program, in bytes, or in its code: its program counter in the trace of the launch.
     pub pc: u32,
     /// Its text.
     pub text: Arc<str>,
@@ -150,18 +201,18 @@ impl KernelResult {
 /// The kind of a [`KernelFault`]. Another instruction is known by its line, from 1.
 pub type KernelFaultKind = FaultKind<FaultLine, UnknownCause>;
 
-/// The line of another instruction that a fault is about.
+/// Another instruction that a fault is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultLine {
-    /// The line in the module, from 1.
-    pub line: u32,
+    /// The place in the program, without a column.
+    pub at: InstructionPlace,
     /// The line in the source file, if the module says.
     pub source_line: Option<u32>,
 }
 
 impl fmt::Display for FaultLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}", self.line)?;
+        self.at.fmt(f)?;
         match self.source_line {
             Some(source) => write!(f, " (source line {source})"),
             None => Ok(()),
@@ -175,8 +226,8 @@ impl fmt::Display for FaultLine {
 pub enum UnknownCause {
     /// An instruction is not executed, and would have written it.
     NotExecuted {
-        /// The line of the instruction in the module, from 1.
-        line: u32,
+        /// The place of the instruction.
+        at: InstructionPlace,
         /// Its text.
         text: Arc<str>,
     },
@@ -187,22 +238,22 @@ pub enum UnknownCause {
     },
     /// `discard` has left it indeterminate.
     Discarded {
-        /// The line of the instruction in the module, from 1.
-        line: u32,
+        /// The place of the instruction.
+        at: InstructionPlace,
         /// Its text.
         text: Arc<str>,
     },
     /// An instruction takes the value of a lane that does not execute it, or is not in its mask.
     AbsentLane {
-        /// The line of the instruction in the module, from 1.
-        line: u32,
+        /// The place of the instruction.
+        at: InstructionPlace,
         /// Its text.
         text: Arc<str>,
     },
     /// The PTX ISA leaves the result of an instruction undefined.
     Undefined {
-        /// The line of the instruction in the module, from 1.
-        line: u32,
+        /// The place of the instruction.
+        at: InstructionPlace,
         /// Its text.
         text: Arc<str>,
     },
@@ -218,21 +269,22 @@ pub enum UnknownCause {
 impl fmt::Display for UnknownCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotExecuted { line, text } => {
-                write!(f, "`{text}` in line {line} is not executed")
+            Self::NotExecuted { at, text } => {
+                write!(f, "`{text}` {} is not executed", at.in_sentence())
             }
-            Self::Discarded { line, text } => {
-                write!(f, "`{text}` in line {line} leaves it indeterminate")
+            Self::Discarded { at, text } => {
+                write!(f, "`{text}` {} leaves it indeterminate", at.in_sentence())
             }
             Self::NeverWritten { register } => write!(f, "nothing has written `{register}`"),
-            Self::AbsentLane { line, text } => {
+            Self::AbsentLane { at, text } => {
                 write!(
                     f,
-                    "`{text}` in line {line} reads a lane that does not execute it, or is not in its mask"
+                    "`{text}` {} reads a lane that does not execute it, or is not in its mask",
+                    at.in_sentence()
                 )
             }
-            Self::Undefined { line, text } => {
-                write!(f, "`{text}` in line {line} leaves it undefined")
+            Self::Undefined { at, text } => {
+                write!(f, "`{text}` {} leaves it undefined", at.in_sentence())
             }
             Self::InitialValue => f.write_str("nothing gives it a value before the launch"),
             Self::EarlierLaunch => f.write_str("an earlier launch has left it unknown"),
@@ -276,7 +328,7 @@ impl fmt::Display for FaultPlace {
 }
 
 /// An address with the memory that it is in, for a message.
-pub(super) fn named(address: u64, place: Option<&FaultPlace>) -> String {
+pub(crate) fn named(address: u64, place: Option<&FaultPlace>) -> String {
     match place {
         Some(place) => format!("{place} ({address:#x})"),
         None => format!("{address:#x}"),
@@ -290,11 +342,9 @@ pub struct KernelFault {
     /// The kind.
     pub kind: KernelFaultKind,
     /// The instruction.
-    pub statement: StatementId,
-    /// Its line in the module, from 1.
-    pub line: u32,
-    /// Its column, from 1; `None` if no other instruction begins in the line.
-    pub column: Option<u32>,
+    pub site: Site,
+    /// Its place.
+    pub at: InstructionPlace,
     /// The function that contains the instruction.
     pub function: Arc<str>,
     /// The source file from `.loc` and `.file`, if they name one.
@@ -346,7 +396,7 @@ impl KernelFault {
     pub fn report(&self, instruction: &str) -> String {
         let source = self.source().map_or(String::new(), |source| format!(" ({source})"));
         let ([bx, by, bz], [x, y, z]) = (self.block, self.thread);
-        let (place, function) = (self.place(), &self.function);
+        let (place, function) = (self.at, &self.function);
         format!(
             "{place}{source}: {self}\n  in `{function}` by thread ({x}, {y}, {z}) of block ({bx}, {by}, {bz}): \
              {instruction}"
@@ -403,14 +453,10 @@ impl KernelFault {
         })
     }
 
-    /// Returns the place of the instruction in the module, as it is shown: `line 26`, or `line 26:9` if other instructions
-    /// begin in the line.
+    /// Returns the line of the instruction, from 1; 0 for machine code.
     #[must_use]
-    pub fn place(&self) -> String {
-        match self.column {
-            Some(column) => format!("line {}:{column}", self.line),
-            None => format!("line {}", self.line),
-        }
+    pub fn line(&self) -> u32 {
+        self.at.line()
     }
 }
 
@@ -567,7 +613,7 @@ impl fmt::Display for KernelFault {
 }
 
 /// What threads wait for, at bytes with a name.
-pub(super) fn awaited(wait: &Wait<FaultLine>, named: &str) -> String {
+pub(crate) fn awaited(wait: &Wait<FaultLine>, named: &str) -> String {
     let in_line = |last: &Option<FaultLine>, what: &str| {
         last.map_or(String::new(), |last| format!("; last {what} in {last}"))
     };
