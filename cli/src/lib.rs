@@ -362,7 +362,7 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status>
         Command::Explain(command) => explain::execute(command, output),
         Command::Vectors(command) => vectors::execute(command, output),
         Command::Conform(command) => conform::execute(command, arguments.progress, output),
-        Command::Run(command) => run::execute(command, output),
+        Command::Run(command) => run::execute(command, arguments.progress, output),
         Command::Import(command) => import::execute(command, arguments.progress, output),
         Command::Export(command) => export::execute(command, arguments.progress, output),
         Command::Replay(command) => replay::execute(*command, arguments.progress, output),

@@ -9,6 +9,7 @@
 
 mod lower;
 mod program;
+mod texts;
 
 pub use self::lower::{Lowered, lower};
 pub use self::program::{KernelParameter, SassError, SassKernel, SassLaunch, SassProgram};

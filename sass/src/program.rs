@@ -8,11 +8,13 @@ use warpload::memory::AddressMap;
 use warpload_binary::cubin::{CubinProgram, ProgramRelocation, ProgramSection, ProgramSymbol};
 use warpload_encoding::{Group, Pred, Reg, Sm, Spa5Instruction};
 use warpload_machine::{
-    AllocationError, AllocationUse, DeviceMemory, LaunchOptions, LaunchOutcome, LaunchWatch,
-    MemoryObserver, Protection, TooMuchMemory, run,
+    AllocationError, AllocationUse, DeviceMemory, InstructionPlace, KernelResult, LaunchEnd,
+    LaunchOptions, LaunchWatch, MemoryObserver, PolledLine, ProgramTexts, Protection,
+    TooMuchMemory, polls, run,
 };
 
-use crate::lower::{Lowered, lower};
+use crate::lower::lower;
+use crate::texts::SassTexts;
 
 /// The bytes of a word, and of the group of a control word and three words.
 pub(crate) const WORD: u64 = 8;
@@ -64,6 +66,25 @@ pub enum SassError {
         expected: u64,
         /// The bytes of the launch.
         given: u64,
+    },
+    /// Another thread has ended the launch.
+    #[error("the launch was interrupted")]
+    Interrupted,
+    /// The launch reached its limit on warp instructions, or was given up.
+    #[error(
+        "{at}: {steps} warp instructions were executed, and the launch has not ended; it is at `{text}`{waits}"
+    )]
+    Steps {
+        /// The warp instructions.
+        steps: u64,
+        /// The last backward jump, or the last instruction.
+        at: InstructionPlace,
+        /// Its text.
+        text: String,
+        /// What its loop waits for, as a part of the sentence; may be empty.
+        waits: String,
+        /// The results so far.
+        result: Box<KernelResult>,
     },
     /// Variables and banks exceed the memory limit.
     #[error(transparent)]
@@ -487,7 +508,7 @@ impl SassProgram {
         memory: &mut DeviceMemory,
         observer: Option<&mut dyn MemoryObserver>,
         watch: Option<&LaunchWatch>,
-    ) -> Result<(LaunchOutcome, Lowered), SassError> {
+    ) -> Result<KernelResult, SassError> {
         let bytes = self.launch_bank(kernel, launch, memory.map())?;
         let bank = memory.allocate(bytes, AllocationUse::Parameters)?;
         memory.protect(bank, Protection::Bank(LAUNCH_BANK));
@@ -500,7 +521,21 @@ impl SassProgram {
         lowered.preset(&launch.registers, &launch.predicates);
         let outcome = run(&lowered.code, &launch.options, memory, observer, watch);
         memory.release(bank);
-        Ok((outcome, lowered))
+        let dynamic = kernel.shared;
+        let mut texts = SassTexts { program: self, lowered: &lowered, dynamic };
+        let end = outcome.end.clone();
+        let result = KernelResult::new(outcome, &mut texts);
+        match end {
+            LaunchEnd::Done | LaunchEnd::Trapped => Ok(result),
+            LaunchEnd::Interrupted => Err(SassError::Interrupted),
+            LaunchEnd::Steps { last, polled, .. } => {
+                let polled = polled.map(|polled| PolledLine::new(polled, &mut texts));
+                let (at, text) = (texts.place(last), texts.text(last).to_string());
+                let waits = polls(polled.as_ref());
+                let steps = result.counts.warp_instructions;
+                Err(SassError::Steps { steps, at, text, waits, result: Box::new(result) })
+            }
+        }
     }
 
     /// The bytes of constant bank 0.

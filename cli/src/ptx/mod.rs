@@ -4,7 +4,7 @@ mod check;
 mod file;
 mod loads;
 mod lower;
-mod run;
+pub(crate) mod run;
 mod setup;
 
 use super::io::Output;

@@ -1,5 +1,6 @@
 //! `run`: executes one vector and shows the outcome of every lane.
 
+mod kernel;
 pub(super) mod table;
 
 use std::path::{Path, PathBuf};
@@ -14,12 +15,18 @@ use warpload_suite::vector::{Final, Vector};
 use super::diagnostic;
 use super::io::{self, Output};
 use super::options::{ExecutorName, Format, Progress, number};
+use super::ptx::run::GridArguments;
 use crate::process::Status;
 
 /// The largest vector, in bytes.
 const MAX_VECTOR_BYTES: usize = 64 << 20;
 
-/// Execute one load and show the outcome of every lane
+/// Launch a kernel of machine code, or execute one load
+///
+/// A cubin of SM 5.0 to 6.2: launches a kernel without a GPU, as `ptx run` does, and reports its faults with the offset
+/// and the text of the instruction.
+///
+/// A test vector: executes one load and shows the outcome of every lane.
 ///
 /// Reads the instruction and the state before it from a test vector (the key `initial`) and shows the state after it as
 /// a table of lanes, or as JSON in the form of the key `final`.
@@ -29,11 +36,13 @@ const MAX_VECTOR_BYTES: usize = 64 << 20;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
+  warpload run kernel.cubin --function saxpy --grid 4 --block 256 --arg 1000 --arg 2.0 \\
+      --arg random:f32:1024 --arg zeros:4096 --check
   warpload run vector.json
   warpload run tests/data/ld-vectors.jsonl --line 7 --format json
   warpload run tests/data/ld-vectors.jsonl --all --format json")]
 pub(crate) struct Arguments {
-    /// File with one vector, or several, one a line
+    /// A cubin; or a file with one vector, or several, one a line
     file: PathBuf,
 
     /// Vector on this line of the file, from 1
@@ -54,9 +63,45 @@ pub(crate) struct Arguments {
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+
+    /// The kernel, if the cubin has several
+    #[arg(long, value_name = "NAME", help_heading = "Kernels")]
+    function: Option<String>,
+
+    // Last, because its heading holds for all options after it.
+    #[command(flatten)]
+    kernel: GridArguments,
 }
 
-pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
+pub(crate) fn execute(
+    arguments: Arguments,
+    progress: Progress,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
+    if kernel::is_cubin(&arguments.file) {
+        let (file, metadata) = io::open_file(&arguments.file)?;
+        let cubin = io::read_all(file, metadata.is_file())?;
+        let Arguments { function, kernel, format, .. } = &arguments;
+        let name = io::name(&arguments.file);
+        if arguments.line.is_some() || arguments.all {
+            bail!("{name}: `--line` and `--all` choose test vectors; this is a cubin");
+        }
+        return kernel::launch(
+            &name,
+            cubin,
+            function.as_deref(),
+            kernel,
+            *format,
+            progress,
+            output,
+        );
+    }
+    if arguments.function.is_some() || arguments.kernel.ask_for_a_launch() {
+        let name = io::name(&arguments.file);
+        bail!(
+            "{name}: the options of kernels are for a cubin; this is a test vector, or PTX for `ptx run`"
+        );
+    }
     if arguments.all {
         return execute_all(&arguments, output);
     }

@@ -45,7 +45,7 @@ pub struct Lowered {
     /// The addresses of the instructions, by the numbers of their sites.
     pub addresses: Vec<u64>,
     /// The row of the first predicate, which follow the registers.
-    predicates: Slot,
+    pub(crate) predicates: Slot,
 }
 
 impl Lowered {

@@ -36,24 +36,14 @@ fn run(files: &Files, folder: &str, launch: &Value, cubin: &[u8]) -> Result<(), 
         parameters.push(address.to_le_bytes().to_vec());
     }
     launched.parameters = parameters;
-    let outcome = program.launch(kernel, &launched, &mut memory, None, None);
-    let (outcome, lowered) = outcome.map_err(|error| error.to_string())?;
-    let text = |site: warpload_machine::Site| {
-        let address = lowered.addresses[site.0 as usize];
-        let instruction = program.instruction(address);
-        format!(
-            "{address:#x} {}",
-            instruction.map_or(String::new(), |of| of.text_at(address).to_string())
-        )
-    };
-    if let Some(fault) = outcome.faults.first() {
-        return Err(format!("{:?}: {}", fault.kind, text(fault.site)));
+    let result = program.launch(kernel, &launched, &mut memory, None, None);
+    let result = result.map_err(|error| error.to_string())?;
+    if let Some(total) = result.fault_totals.first() {
+        return Err(result.faults[total.first].report(&total.text));
     }
-    if let Some((site, count)) = outcome.skipped.first_key_value() {
-        return Err(format!("not executed ({count}): {}", text(*site)));
-    }
-    if !outcome.unknown.is_empty() {
-        return Err(format!("{:?}", outcome.unknown));
+    // Nothing is unknown in kernels that are executed whole.
+    if !result.is_clean() {
+        return Err(format!("{:?} {:?}", result.skipped, result.unknown));
     }
     for (index, name) in launch["expected"].as_object().expect("buffers") {
         let address = buffers[index.parse::<usize>().expect("a number")];

@@ -65,7 +65,7 @@ fn differences(vector: &Vector) -> Option<Vec<String>> {
         predicates.map(|predicate| (predicate, vector.warp.predicate(predicate))).collect();
     let kernel = program.kernel(None).expect("a kernel").clone();
     let launched = program.launch(&kernel, &launch, &mut memory, None, None);
-    let (ran, _) = launched.expect("a launch");
+    let ran = launched.expect("a launch");
     let mut differences = Vec::new();
     if !ran.skipped.is_empty() {
         differences.push(format!("not executed: {:?}", ran.skipped));
@@ -80,8 +80,7 @@ fn differences(vector: &Vector) -> Option<Vec<String>> {
         if let Some(fault) = of_kind.clone().find(|fault| !lanes.contains(fault.lane as usize)) {
             differences.push(format!("{name}: lane {}, expected {lanes:?}", fault.lane));
         }
-        let totals =
-            ran.fault_totals.iter().filter(|total| ran.faults[total.first].kind.name() == name);
+        let totals = ran.fault_totals.iter().filter(|total| total.kind == name);
         let count: u64 = totals.map(|total| total.count).sum();
         if count != u64::from(lanes.count()) {
             differences.push(format!("{name}: {count} lanes, expected {lanes:?}"));

@@ -14,7 +14,8 @@ use serde::Serialize;
 use warpload::memory::{AddressMap, Memory, Space};
 use warpload_ptx::launch::{
     AllocationUse, CheckedRaces, Checks, DeviceMemory, Fill, Kernel, KernelError, KernelLaunch,
-    KernelResult, LaunchCounts, LaunchTrace, SkippedInstruction, UnknownBytes, UnknownCause,
+    KernelResult, LaunchCounts, LaunchOptions, LaunchTrace, SkippedInstruction, UnknownBytes,
+    UnknownCause,
 };
 use warpload_ptx::module::{Declaration, DeclarationId};
 use warpload_ptx::run::Launch;
@@ -25,7 +26,7 @@ use warpload_trace::output::OutputError;
 
 use self::faults::{FaultJson, FaultTotalsJson};
 use self::printing::Printing;
-use self::watch::watched;
+pub(crate) use self::watch::watched;
 use super::file::File;
 use super::setup::{Pair, Setup, VALUES, failed, pair};
 use crate::destination::{self, HTML, OutputFile, TRACE};
@@ -100,35 +101,13 @@ const ALL_CHECKS: &str = "races,sync,uninitialized";
 #[derive(clap::Args)]
 #[command(next_help_heading = "Kernels")]
 struct KernelArguments {
-    /// The blocks of the grid along x, y and z
-    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = dimensions)]
-    grid: Option<[u32; 3]>,
-
-    /// The threads of a block along x, y and z [default: 32]
-    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = dimensions)]
-    block: Option<[u32; 3]>,
-
-    /// Bytes of dynamic shared memory of a block
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = number::<u64>(0..=u64::MAX))]
-    shared_bytes: u64,
-
-    /// The kernel's next parameter: @FILE, zeros:BYTES, uninit:BYTES, or random:, iota: or ones:TYPE:COUNT for a buffer in global
-    /// memory, hex:BYTES, or a constant expression of its type
-    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
-    arg: Vec<String>,
+    #[command(flatten)]
+    launch: GridArguments,
 
     /// Set a .global or .const variable of the module before the launch: a constant expression, several for an array
     /// with commas between, or @FILE, which may be shorter than the variable
     #[arg(long, value_name = "NAME=VALUE|@FILE", value_parser = pair)]
     global: Vec<Pair>,
-
-    /// Write the buffer of an argument, counted from 0, or a variable of the module, after the launch
-    #[arg(long, value_name = "INDEX|NAME=FILE", value_parser = dump)]
-    dump: Vec<(Dumped, PathBuf)>,
-
-    /// Let --dump write bytes that are not known, with what memory happens to hold; without it, they are an error
-    #[arg(long, requires = "dump")]
-    dump_unknown: bool,
 
     /// Write the memory instructions of the launch as a binary trace, with the loaded and the stored values
     #[arg(long, value_name = "OUT.wlt")]
@@ -137,29 +116,6 @@ struct KernelArguments {
     /// Write a page for a browser, with the coalescing and the bank conflicts of each line: one file
     #[arg(long, value_name = "PAGE")]
     html: Option<PathBuf>,
-
-    /// Run only the block with this index, to look for a fault in one block of a large grid
-    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = block_index)]
-    blocks: Option<[u32; 3]>,
-
-    /// End a launch after that many warp instructions [default: 1073741824]
-    #[arg(long, value_name = "N", value_parser = number::<u64>(1..=u64::MAX))]
-    steps: Option<u64>,
-
-    /// The most blocks that have begun and not ended, because they wait for others, as on a GPU that holds so many
-    /// [default: 4096]
-    #[arg(long, value_name = "N", value_parser = positive)]
-    resident: Option<usize>,
-
-    /// Threads to run blocks on, which no result depends on [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = positive)]
-    threads: Option<usize>,
-
-    /// Report more than faults of memory: `races` (or `races:shared`), two threads that access the same bytes with nothing
-    /// between; `sync`, undefined uses of barriers and shuffles; `uninitialized`, uses of bytes that nothing has written. A
-    /// list with commas; without one, all
-    #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true, default_missing_value = ALL_CHECKS)]
-    check: Vec<Checks>,
 
     /// Launch a module although `ptx check` refuses it; illegal instructions are not executed
     #[arg(long)]
@@ -170,6 +126,82 @@ struct KernelArguments {
 
     #[arg(long, hide = true)]
     check_uninitialized: bool,
+}
+
+/// The grid of a launch, its arguments, limits and checks, whatever the kernel is written in.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Kernels")]
+pub(crate) struct GridArguments {
+    /// The blocks of the grid along x, y and z
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = dimensions)]
+    pub(crate) grid: Option<[u32; 3]>,
+
+    /// The threads of a block along x, y and z [default: 32]
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = dimensions)]
+    pub(crate) block: Option<[u32; 3]>,
+
+    /// Bytes of dynamic shared memory of a block
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = number::<u64>(0..=u64::MAX))]
+    pub(crate) shared_bytes: u64,
+
+    /// The kernel's next parameter: @FILE, zeros:BYTES, uninit:BYTES, or random:, iota: or ones:TYPE:COUNT for a buffer in global
+    /// memory, hex:BYTES, or a constant expression of its type
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    pub(crate) arg: Vec<String>,
+
+    /// Write the buffer of an argument, counted from 0, or a variable of the module, after the launch
+    #[arg(long, value_name = "INDEX|NAME=FILE", value_parser = dump)]
+    pub(crate) dump: Vec<(Dumped, PathBuf)>,
+
+    /// Let --dump write bytes that are not known, with what memory happens to hold; without it, they are an error
+    #[arg(long, requires = "dump")]
+    pub(crate) dump_unknown: bool,
+
+    /// Run only the block with this index, to look for a fault in one block of a large grid
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = block_index)]
+    pub(crate) blocks: Option<[u32; 3]>,
+
+    /// End a launch after that many warp instructions [default: 1073741824]
+    #[arg(long, value_name = "N", value_parser = number::<u64>(1..=u64::MAX))]
+    pub(crate) steps: Option<u64>,
+
+    /// The most blocks that have begun and not ended, because they wait for others, as on a GPU that holds so many
+    /// [default: 4096]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub(crate) resident: Option<usize>,
+
+    /// Threads to run blocks on, which no result depends on [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub(crate) threads: Option<usize>,
+
+    /// Report more than faults of memory: `races` (or `races:shared`), two threads that access the same bytes with nothing
+    /// between; `sync`, undefined uses of barriers and shuffles; `uninitialized`, uses of bytes that nothing has written. A
+    /// list with commas; without one, all
+    #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true, default_missing_value = ALL_CHECKS)]
+    pub(crate) check: Vec<Checks>,
+}
+
+impl GridArguments {
+    /// Whether one of the options is given that each launch needs or that ask for more of it.
+    pub(crate) fn ask_for_a_launch(&self) -> bool {
+        self.grid.is_some()
+            || self.block.is_some()
+            || !self.arg.is_empty()
+            || !self.dump.is_empty()
+            || !self.check.is_empty()
+    }
+
+    /// Sets the options of a launch that do not depend on its kernel.
+    pub(crate) fn apply(&self, options: &mut LaunchOptions) {
+        options.grid = self.grid.unwrap_or([1; 3]);
+        options.block = self.block.unwrap_or([32, 1, 1]);
+        options.shared_bytes = self.shared_bytes;
+        options.steps = self.steps.unwrap_or(options.steps);
+        options.only_block = self.blocks;
+        options.resident = self.resident;
+        options.threads = self.threads.unwrap_or(0);
+        options.checks = self.check.iter().copied().fold(Checks::default(), Checks::with);
+    }
 }
 
 fn dimensions(text: &str) -> Result<[u32; 3], String> {
@@ -195,7 +227,7 @@ fn block_index(text: &str) -> Result<[u32; 3], String> {
 
 /// What `--dump` writes.
 #[derive(Clone, Debug)]
-enum Dumped {
+pub(crate) enum Dumped {
     /// The buffer of an argument, counted from 0.
     Argument(usize),
     /// A variable of the module.
@@ -224,15 +256,36 @@ fn dump(text: &str) -> Result<(Dumped, PathBuf), String> {
 }
 
 /// A parameter: a buffer, which is passed by address, and whether its bytes are known; or the bytes of a value.
-enum Value {
+pub(crate) enum Value {
     Buffer(Vec<u8>, bool),
     Bytes(Vec<u8>),
+}
+
+impl Value {
+    /// The bytes of a parameter of a size, and the address of its buffer in memory.
+    pub(crate) fn place(
+        self,
+        number: usize,
+        size: u64,
+        memory: &mut DeviceMemory,
+    ) -> anyhow::Result<(Vec<u8>, Option<u64>)> {
+        let (bytes, is_known) = match self {
+            Self::Bytes(bytes) => return Ok((bytes, None)),
+            Self::Buffer(bytes, is_known) => (bytes, is_known),
+        };
+        let end = bytes.len() as u64;
+        let address = memory.allocate(bytes, AllocationUse::Argument(number))?;
+        if !is_known {
+            memory.make_unknown(Space::Global, address..address + end);
+        }
+        Ok((address.to_le_bytes()[..size.min(8) as usize].to_vec(), Some(address)))
+    }
 }
 
 impl KernelArguments {
     /// The files that a launch writes, each with its option.
     fn outputs(&self) -> Vec<(String, &Path)> {
-        let dumps = self.dump.iter();
+        let dumps = self.launch.dump.iter();
         let dumps = dumps
             .map(|(dumped, path)| (format!("--dump {dumped}={}", path.display()), path.as_path()));
         let trace = self.trace.as_deref().map(|path| ("--trace".to_owned(), path));
@@ -271,45 +324,30 @@ impl KernelArguments {
             }
             None => DeviceMemory::new(),
         };
-        let mut launch =
-            KernelLaunch::new(self.grid.unwrap_or([1; 3]), self.block.unwrap_or([32, 1, 1]));
-        launch.options.shared_bytes = self.shared_bytes;
-        launch.options.steps = self.steps.unwrap_or(launch.options.steps);
-        launch.options.only_block = self.blocks;
-        launch.options.resident = self.resident;
-        launch.options.threads = self.threads.unwrap_or(0);
-        let mut checks = self.check.iter().copied().fold(Checks::default(), Checks::with);
+        let mut launch = KernelLaunch::new([1; 3], [32, 1, 1]);
+        self.launch.apply(&mut launch.options);
+        let checks = &mut launch.options.checks;
         checks.uninitialized |= self.check_uninitialized;
         checks.races = checks.races.or(self.check_races.then_some(CheckedRaces::All));
-        launch.options.checks = checks;
         let sizes = kernel.parameter_bytes();
         let mut named =
             options.set_up(&kernel, &mut launch).map_err(|error| failed(error, file))?;
-        let given = named.len() + self.arg.len();
+        let given = named.len() + self.launch.arg.len();
         if given > sizes.len() {
             return refuse_parameters(&kernel, given, &[], file, output);
         }
         let mut buffers = vec![None; sizes.len()];
-        let unnamed = (0..).filter(|number| !named.contains_key(number)).take(self.arg.len());
+        let unnamed =
+            (0..).filter(|number| !named.contains_key(number)).take(self.launch.arg.len());
         let unnamed: Vec<usize> = unnamed.collect();
-        for (number, text) in unnamed.into_iter().zip(&self.arg) {
+        for (number, text) in unnamed.into_iter().zip(&self.launch.arg) {
             let value = value(&kernel, &memory, number, text)
                 .with_context(|| format!("--arg {text} (parameter {number})"))?;
-            let bytes = match value {
-                Value::Bytes(bytes) => bytes,
-                Value::Buffer(bytes, is_known) => {
-                    let size = bytes.len() as u64;
-                    let address = memory.allocate(bytes, AllocationUse::Argument(number))?;
-                    if !is_known {
-                        memory.make_unknown(Space::Global, address..address + size);
-                    }
-                    if let Some(buffer) = buffers.get_mut(number) {
-                        *buffer = Some(address);
-                    }
-                    let size = sizes.get(number).copied().unwrap_or(8);
-                    address.to_le_bytes()[..size.min(8) as usize].to_vec()
-                }
-            };
+            let size = sizes.get(number).copied().unwrap_or(8);
+            let (bytes, buffer) = value.place(number, size, &mut memory)?;
+            if let Some(known) = buffers.get_mut(number) {
+                *known = buffer;
+            }
             named.insert(number, bytes);
         }
         let missing = (0..sizes.len()).filter(|number| !named.contains_key(number));
@@ -320,7 +358,7 @@ impl KernelArguments {
         launch.parameters.extend(named.into_values());
         self.set_variables(&kernel, &mut launch)?;
         let mut dumps = Vec::new();
-        for (dumped, path) in &self.dump {
+        for (dumped, path) in &self.launch.dump {
             let option = format!("--dump {dumped}={}", path.display());
             let address = match dumped {
                 Dumped::Argument(number) => {
@@ -377,6 +415,7 @@ impl KernelArguments {
             format!("only block ({x}, {y}, {z}) of {nx} x {ny} x {nz} was run")
         });
         let notes: Vec<String> = only_block.into_iter().collect();
+        let names = |number| parameter_name(&kernel, number);
         let mut refusals = Vec::new();
         // A launch that was given up has no results.
         for (dumped, address, option, target) in dumps.into_iter().filter(|_| limit.is_none()) {
@@ -385,13 +424,13 @@ impl KernelArguments {
                 Dumped::Variable(name) => memory.variable(name),
             };
             let address = address.unwrap_or_default();
-            if memory.is_known(address) || self.dump_unknown {
+            if memory.is_known(address) || self.launch.dump_unknown {
                 target.write(memory.bytes(address).unwrap_or_default())?;
                 continue;
             }
             let unknown = result.unknown.iter().find(|unknown| unknown.base == address);
             let unknown = match unknown {
-                Some(unknown) => described(&kernel, unknown, &memory),
+                Some(unknown) => described(&names, unknown, &memory),
                 None => "the initial value has bytes without a value here".to_owned(),
             };
             refusals.push(format!(
@@ -405,35 +444,18 @@ impl KernelArguments {
             target.write(html(&page.launch(&result, &notes)).as_bytes())?;
         }
         if format == Format::Json {
-            let LaunchCounts { warp_instructions, .. } = result.counts;
-            let launch = LaunchJson {
-                counts: result.counts,
-                steps: warp_instructions,
-                has_ended: result.has_ended,
-                only_block: launch.options.only_block,
-                faults: FaultTotalsJson::from(&result),
-            };
-            let unknown = result.unknown.iter();
-            output.json(&KernelJson {
-                file: file.name,
-                launch,
-                not_executed: result.skipped.iter().map(SkippedJson::from).collect(),
-                unknown_bytes: unknown.map(|one| UnknownJson::new(&kernel, one)).collect(),
-                printed: String::from_utf8_lossy(&result.printed),
-                printed_bytes: result.printed_bytes,
-                faults: faults::faults_json(&result),
-                summary: &summary,
-            })?;
+            let only_block = launch.options.only_block;
+            write_json(file.name, &result, only_block, &names, Some(&summary), output)?;
         } else {
             for note in &notes {
                 output.line(note)?;
             }
-            show(&result, &kernel, &memory, output)?;
+            show(&result, &names, &memory, output)?;
             let rows = TableRows { order: TableOrder::Pc, most: Some(MAX_ROWS) };
             output.text(&access_table(&summary, rows))?;
         }
         if let Some(message) = limit {
-            let outputs = [!self.dump.is_empty(), self.trace.is_some(), self.html.is_some()];
+            let outputs = [!self.launch.dump.is_empty(), self.trace.is_some(), self.html.is_some()];
             let unwritten = if outputs.contains(&true) { "; no file is written" } else { "" };
             let message = format!("{}: {message}{unwritten}", file.name);
             return Ok(output.fail(Status::Failed, message)?);
@@ -531,6 +553,9 @@ fn parameters(kernel: &Kernel<'_>) -> Vec<(String, String)> {
     declared.map(parameter).collect()
 }
 
+/// The names of a kernel's parameters, as far as they are known.
+pub(crate) type ParameterNames<'n> = dyn Fn(usize) -> Option<&'n str> + 'n;
+
 /// The name of a parameter of the kernel.
 fn parameter_name<'m>(kernel: &Kernel<'m>, number: usize) -> Option<&'m str> {
     let module = kernel.module();
@@ -540,13 +565,13 @@ fn parameter_name<'m>(kernel: &Kernel<'m>, number: usize) -> Option<&'m str> {
 
 /// `argument 1 (out): 128 of 4096 bytes are unknown, the first at offset 0: …`.
 fn described(
-    kernel: &Kernel<'_>,
+    names: &ParameterNames<'_>,
     unknown: &UnknownBytes<UnknownCause>,
     memory: &DeviceMemory,
 ) -> String {
     let UnknownBytes { purpose, base, bytes, first, cause, .. } = unknown;
     let name = match purpose {
-        AllocationUse::Argument(number) => parameter_name(kernel, *number),
+        AllocationUse::Argument(number) => names(*number),
         _ => None,
     };
     let name = name.map_or(String::new(), |name| format!(" `{name}`"));
@@ -558,6 +583,30 @@ fn described(
     )
 }
 
+/// Reads the value of an `--arg` that has no type: a buffer, or bytes; `None` for any other.
+pub(crate) fn untyped_value(
+    memory: &DeviceMemory,
+    number: usize,
+    text: &str,
+) -> anyhow::Result<Option<Value>> {
+    if let Some(path) = text.strip_prefix('@') {
+        return Ok(Some(Value::Buffer(read_bytes(path)?, true)));
+    }
+    if let Some(fill) = Fill::parse(text) {
+        // Two buffers of random numbers differ, because a mix-up of them could be hidden otherwise.
+        let fill = fill?;
+        return Ok(Some(Value::Buffer(fill.bytes(memory, number as u64)?, fill.is_known())));
+    }
+    let Some(digits) = text.strip_prefix("hex:") else { return Ok(None) };
+    let digits: Vec<u8> = digits.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let pairs = digits.chunks(2).map(|pair| {
+        let pair = std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2);
+        pair.and_then(|pair| u8::from_str_radix(pair, 16).ok())
+    });
+    let bytes = pairs.collect::<Option<Vec<u8>>>();
+    Ok(Some(Value::Bytes(bytes.context("expected pairs of hexadecimal digits")?)))
+}
+
 /// Reads the value of an `--arg`.
 fn value(
     kernel: &Kernel<'_>,
@@ -565,22 +614,8 @@ fn value(
     number: usize,
     text: &str,
 ) -> anyhow::Result<Value> {
-    if let Some(path) = text.strip_prefix('@') {
-        return Ok(Value::Buffer(read_bytes(path)?, true));
-    }
-    if let Some(fill) = Fill::parse(text) {
-        // Two buffers of random numbers differ, because a mix-up of them could be hidden otherwise.
-        let fill = fill?;
-        return Ok(Value::Buffer(fill.bytes(memory, number as u64)?, fill.is_known()));
-    }
-    if let Some(digits) = text.strip_prefix("hex:") {
-        let digits: Vec<u8> = digits.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
-        let pairs = digits.chunks(2).map(|pair| {
-            let pair = std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2);
-            pair.and_then(|pair| u8::from_str_radix(pair, 16).ok())
-        });
-        let bytes = pairs.collect::<Option<Vec<u8>>>();
-        return Ok(Value::Bytes(bytes.context("expected pairs of hexadecimal digits")?));
+    if let Some(value) = untyped_value(memory, number, text)? {
+        return Ok(value);
     }
     kernel.parameter_value(number, text).map(Value::Bytes).map_err(|error| {
         match parameters(kernel).get(number) {
@@ -607,8 +642,39 @@ struct KernelJson<'f> {
     printed: Cow<'f, str>,
     printed_bytes: u64,
     faults: Vec<FaultJson<'f>>,
+    /// The costs of each access, if they are counted.
     #[serde(flatten)]
-    summary: &'f Summary,
+    summary: Option<&'f Summary>,
+}
+
+/// Writes the result of a launch as JSON.
+pub(crate) fn write_json<'f>(
+    file: &str,
+    result: &'f KernelResult,
+    only_block: Option<[u32; 3]>,
+    names: &ParameterNames<'f>,
+    summary: Option<&Summary>,
+    output: &mut Output,
+) -> anyhow::Result<()> {
+    let launch = LaunchJson {
+        counts: result.counts,
+        steps: result.counts.warp_instructions,
+        has_ended: result.has_ended,
+        only_block,
+        faults: FaultTotalsJson::from(result),
+    };
+    let unknown = result.unknown.iter();
+    output.json(&KernelJson {
+        file,
+        launch,
+        not_executed: result.skipped.iter().map(SkippedJson::from).collect(),
+        unknown_bytes: unknown.map(|one| UnknownJson::new(names, one)).collect(),
+        printed: String::from_utf8_lossy(&result.printed),
+        printed_bytes: result.printed_bytes,
+        faults: faults::faults_json(result),
+        summary,
+    })?;
+    Ok(())
 }
 
 #[derive(Serialize)]
@@ -655,9 +721,9 @@ struct UnknownJson<'f> {
 }
 
 impl<'f> UnknownJson<'f> {
-    fn new(kernel: &Kernel<'f>, unknown: &'f UnknownBytes<UnknownCause>) -> Self {
+    fn new(names: &ParameterNames<'f>, unknown: &'f UnknownBytes<UnknownCause>) -> Self {
         let (argument, name) = match &unknown.purpose {
-            AllocationUse::Argument(number) => (Some(*number), parameter_name(kernel, *number)),
+            AllocationUse::Argument(number) => (Some(*number), names(*number)),
             AllocationUse::Variable(name) => (None, Some(&**name)),
             _ => (None, None),
         };
@@ -666,9 +732,9 @@ impl<'f> UnknownJson<'f> {
     }
 }
 
-fn show(
+pub(crate) fn show(
     result: &KernelResult,
-    kernel: &Kernel<'_>,
+    names: &ParameterNames<'_>,
     memory: &DeviceMemory,
     output: &mut Output,
 ) -> anyhow::Result<()> {
@@ -677,7 +743,7 @@ fn show(
         output.line(skipped)?;
     }
     for unknown in &result.unknown {
-        output.line(described(kernel, unknown, memory))?;
+        output.line(described(names, unknown, memory))?;
     }
     faults::show(result, output)
 }

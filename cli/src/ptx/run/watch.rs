@@ -18,7 +18,7 @@ const PERIOD: Duration = Duration::from_millis(200);
 const WORTH_A_BAR: Duration = Duration::from_secs(1);
 
 /// Calls `run` with a watch. Meanwhile the blocks and instructions so far are shown on standard error, if it is a terminal.
-pub(super) fn watched<T>(
+pub(crate) fn watched<T>(
     progress: Progress,
     name: &str,
     blocks: u64,
