@@ -80,7 +80,8 @@ pub use operand::{
 pub use reading::FieldReading;
 pub use sm::{Group, Sm, UnknownSm};
 pub use spa5::{
-    Spa5Field, Spa5Instruction, Spa5Operand, Spa5Text, Spa5TextError, Spa5TextErrorKind, Spa5Value,
+    Spa5Field, Spa5Instruction, Spa5Line, Spa5Operand, Spa5OperandField, Spa5Text, Spa5TextError,
+    Spa5TextErrorKind, Spa5Value,
 };
 pub use table::row::Slot;
 pub use tensor::{TensorParts, TensorReduction, TensorShape, TensorType};
