@@ -41,6 +41,7 @@
 //! [`Functions`] looks up the instruction and the source line at an offset of a function.
 
 mod agreement;
+mod assemble;
 mod code;
 mod error;
 mod found;
@@ -59,6 +60,7 @@ use std::iter::FusedIterator;
 use warpload_encoding::Sm;
 
 pub use self::agreement::{Agreement, Disagreement};
+pub use self::assemble::{AssembleError, AssembleErrorKind, AssembledFunction, assemble};
 pub use self::code::{CodeUnit, SassInstruction};
 pub use self::error::{ListingErrorKind, SassError};
 pub use self::found::{FoundInstruction, is_later_load, names_a_load, sm_of};

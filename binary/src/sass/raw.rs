@@ -61,7 +61,8 @@ impl Raw {
     pub(super) fn next(&mut self) -> Option<SassInstruction> {
         let placed = self.unit.nth(self.code(), self.taken)?;
         self.taken += 1;
-        Some(SassInstruction { sm: self.sm, ..SassInstruction::from(placed) })
+        let input_offset = Some(self.start as u64 + placed.offset);
+        Some(SassInstruction { sm: self.sm, input_offset, ..SassInstruction::from(placed) })
     }
 
     /// Whether the scheduling of every instruction is zero.

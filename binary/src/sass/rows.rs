@@ -74,6 +74,7 @@ impl Iterator for CubinRows {
                 function: function.map(|function| Arc::clone(&function.name)),
                 registers: text.registers,
                 sm: Some(sm),
+                input_offset: Some(text.code.start as u64 + placed.offset),
                 is_relocated: self.relocated.binary_search(&place).is_ok(),
                 source: self.lines.at(place.0, place.1),
                 ..SassInstruction::from(placed)

@@ -172,7 +172,7 @@ fn lines_are_read_with_their_scheduling() {
         ("[B------:R-:W-:Y:S01] IADD R0, R1.reuse, R2 /* x */", Ok(first)),
         ("IADD R0, R1.reuse, R2 &req={0} &wr=1 ?WAIT1_END_GROUP;", Ok(Some(0x20f21))),
         ("IADD R0, R1.again, R2", Err(11)),
-        ("IADD.reuse R0, R1, R2", Err(4)),
+        ("IADD.reuse R0, R1, R2", Err(5)),
         ("IADD R0, R1, R2 &req={9}", Err(22)),
         ("--:-:-:-:g IADD R0, R1, R2", Err(0)),
         ("--:-:-:-:1 IADE R0, R1, R2", Err(11)),
