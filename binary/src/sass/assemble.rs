@@ -105,7 +105,7 @@ pub enum AssembleErrorKind {
 /// ";
 /// let functions = assemble(read(listing.as_bytes(), Format::Detect)?, "61".parse().ok())?;
 /// let words = functions[0].bundles[0].to_words();
-/// assert_eq!(words[1..3], [0x5c10000000170000, 0xe2400fffff80000f]);
+/// assert_eq!(words[1..3], [0x5c10000000170000, 0xe2400fffff00000f]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -140,7 +140,10 @@ pub fn assemble<R: BufRead>(
 fn assemble_function(function: &[SassInstruction]) -> Result<AssembledFunction, AssembleError> {
     let mut labels = BTreeMap::new();
     for (instruction, address) in function.iter().zip(addresses()) {
-        labels.extend(instruction.labels.iter().map(|name| (&**name, address)));
+        // Jumps to the first instruction of a bundle go to its control word.
+        let is_first = address % BUNDLE_BYTES as u64 == 8;
+        let target = if is_first { address - 8 } else { address };
+        labels.extend(instruction.labels.iter().map(|name| (&**name, target)));
     }
     let mut bundles: Vec<Bundle> = Vec::with_capacity(function.len().div_ceil(3));
     for (n, (instruction, address)) in function.iter().zip(addresses()).enumerate() {
@@ -258,8 +261,8 @@ impl<'t> Symbol<'t> {
         })
     }
 
-    /// The texts with the numbers that the word of the instruction has in place of the symbol. A label before a bundle
-    /// is also that of its control word.
+    /// The texts with the numbers that the word of the instruction has in place of the symbol. The label of a control
+    /// word is also that of the instruction behind it.
     fn of_word<'p>(
         &'p self,
         printed: &'p str,
@@ -271,8 +274,8 @@ impl<'t> Symbol<'t> {
             let number = token.strip_prefix("0x").and_then(|hex| u64::from_str_radix(hex, 16).ok());
             label.is_none_or(|label| {
                 number.is_some_and(|number| {
-                    let is_control_word = number.is_multiple_of(BUNDLE_BYTES as u64);
-                    number == label || is_control_word && number.checked_add(8) == Some(label)
+                    let is_control_word = label.is_multiple_of(BUNDLE_BYTES as u64);
+                    number == label || is_control_word && number == label + 8
                 })
             })
         };
@@ -340,10 +343,10 @@ mod tests {
         let to = |offset: u64| bra | (offset & 0xff_ffff) << 20;
         // The word of an edited jump does not count.
         assert_eq!(jump("BRA `(.L_1)", bra), Ok(bra));
-        assert_eq!(jump("BRA `(.L_0)", bra), Ok(to(0xff_fff0)));
-        assert_eq!(jump("BRA `(.L_1)", to(0xff_fff0)), Ok(bra));
-        // A jump to the control word of the bundle.
-        assert_eq!(jump("BRA `(.L_0)", to(0xff_ffe8)), Ok(to(0xff_ffe8)));
+        assert_eq!(jump("BRA `(.L_0)", bra), Ok(to(0xff_ffe8)));
+        assert_eq!(jump("BRA `(.L_1)", to(0xff_ffe8)), Ok(bra));
+        // A jump behind the control word of a bundle.
+        assert_eq!(jump("BRA `(.L_0)", to(0xff_fff0)), Ok(to(0xff_fff0)));
         // A symbol: the word has its number.
         assert_eq!(jump("CAL `(other)", 0xe260_0012_3000_0040), Ok(0xe260_0012_3000_0040));
         assert_eq!(jump("JCAL `(other)", 0xe220_0000_0000_0040), Ok(0xe220_0000_0000_0040));

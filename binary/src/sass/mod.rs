@@ -46,6 +46,7 @@ mod code;
 mod error;
 mod found;
 mod functions;
+mod labels;
 mod line;
 mod listing;
 mod raw;
@@ -197,6 +198,16 @@ impl<R> Sass<R> {
         match &mut self.source {
             Source::Cubin(rows) => rows.read_source_lines(),
             Source::Raw(_) | Source::Listing(_) => LineInformation::default(),
+        }
+    }
+
+    /// Finds the jumps of a cubin or a raw stream of SM 5.0 to 6.2, so that the instructions after this call have labels
+    /// and targets within their functions: `.L_1`, `.L_2`, ascending in each section. Listings have their own labels.
+    pub fn read_labels(&mut self) {
+        match &mut self.source {
+            Source::Cubin(rows) => rows.read_labels(),
+            Source::Raw(raw) => raw.read_labels(),
+            Source::Listing(_) => {}
         }
     }
 

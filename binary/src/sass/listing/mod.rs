@@ -272,6 +272,7 @@ impl State {
             registers: self.registers,
             is_relocated: false,
             source: None,
+            target: None,
             sm: self.sm,
             unit,
             input_offset: Some(line.offset + parts.start as u64),
