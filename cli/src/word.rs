@@ -115,6 +115,8 @@ pub(crate) fn refuse_other(
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     let rest = text.get(error.at..).unwrap_or_default();
+    let at = error.at + (rest.len() - rest.trim_start().len());
+    let rest = rest.trim_start();
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
     let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
     let is_unknown = error.kind == Spa5TextErrorKind::Mnemonic;
@@ -135,8 +137,8 @@ pub(crate) fn refuse_other(
     let status = output.raise(Status::Unreadable);
     output.flush()?;
     let message = Message::new(MessageLevel::Error, title).help(help);
-    let end = error.at + length.max(usize::from(!rest.is_empty()));
-    diagnostic::in_line(&message, origin, text, (error.at, end));
+    let end = at + length.max(usize::from(!rest.is_empty()));
+    diagnostic::in_line(&message, origin, text, (at, end));
     Ok(status)
 }
 

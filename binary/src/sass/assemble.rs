@@ -243,7 +243,7 @@ fn one(
     Ok((word, Control { reuse: Bits::from_bits(reuse.into()), ..control }))
 }
 
-/// A label or another symbol in a text: `` `(NAME) ``.
+/// A label or another symbol in a text: `` `(NAME) ``, `32@lo(NAME)`, `32@hi(NAME)`.
 struct Symbol<'t> {
     before: &'t str,
     name: &'t str,
@@ -252,7 +252,8 @@ struct Symbol<'t> {
 
 impl<'t> Symbol<'t> {
     fn find(text: &'t str) -> Option<Self> {
-        let (before, rest) = text.split_once("`(")?;
+        let parts = ["`(", "32@lo(", "32@hi("].into_iter();
+        let (before, rest) = parts.filter_map(|part| text.split_once(part)).next()?;
         let (name, after) = rest.split_once(')')?;
         Some(Self {
             before,
@@ -349,6 +350,10 @@ mod tests {
         assert_eq!(jump("BRA `(.L_0)", to(0xff_fff0)), Ok(to(0xff_fff0)));
         // A symbol: the word has its number.
         assert_eq!(jump("CAL `(other)", 0xe260_0012_3000_0040), Ok(0xe260_0012_3000_0040));
+        assert_eq!(
+            jump("MOV32I R2, 32@lo(text)", 0x0100_0012_3007_f002),
+            Ok(0x0100_0012_3007_f002)
+        );
         assert_eq!(jump("JCAL `(other)", 0xe220_0000_0000_0040), Ok(0xe220_0000_0000_0040));
         let sts = 0xef5c_0000_0007_0003;
         assert_eq!(jump("STS [R0+`((tile + 0x8))], R3", sts), Ok(sts));

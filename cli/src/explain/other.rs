@@ -61,9 +61,13 @@ fn fields(instruction: &Spa5Instruction, at: u64) -> Vec<FieldJson> {
         found.push(field(known.mask(), known.name(), meaning, known.purpose()));
     }
     for known in instruction.operand_fields_at(at).filter(|known| known.mask != 0) {
-        let hidden = if known.is_left_out { " (not shown)" } else { "" };
         let purpose = purpose(known.operand.value);
-        found.push(field(known.mask, "operand", format!("{known}{hidden}"), purpose));
+        let meaning = match (known.to_string(), known.is_left_out) {
+            (shown, _) if shown.is_empty() => "-".to_owned(),
+            (shown, true) => format!("{shown} (not shown)"),
+            (shown, false) => shown,
+        };
+        found.push(field(known.mask, "operand", meaning, purpose));
     }
     let unread = instruction.unread_bits();
     let seen = found.iter().fold(unread, |seen, (mask, _)| seen | mask);
