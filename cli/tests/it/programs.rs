@@ -212,6 +212,63 @@ fn words_of_any_instruction_are_texts() {
     );
 }
 
+/// Cut and changed cubins and listings are answered, not crashed on.
+#[test]
+fn damaged_inputs_are_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (folder.path().join("file"), folder.path().join("out"));
+    let (file, out) = (file.to_str().unwrap(), out.to_str().unwrap());
+    let listing =
+        run(&["decode", "--all", "--control", "maxas", &path("collatz.sm_50.cubin")]).stdout;
+    let inputs =
+        [read("collatz.sm_50.cubin"), listing.into_bytes(), read("bitops.sm_61.nvdisasm.txt")];
+    let mut seed = 5_usize;
+    let mut next = |below: usize| {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (seed >> 33) % below
+    };
+    for round in 0..60 {
+        let mut bytes = inputs[round % 3].clone();
+        if round % 5 == 0 {
+            bytes.truncate(next(bytes.len()));
+        }
+        for _ in 0..1 + next(30) {
+            let at = next(bytes.len().max(1));
+            if let Some(byte) = bytes.get_mut(at) {
+                *byte = if round % 3 == 0 { next(256) as u8 } else { b" 0xR,.;(`[:/"[next(12)] };
+            }
+        }
+        fs::write(file, &bytes).unwrap();
+        for arguments in [
+            &["decode", "--all", "--control", "cuasm", file][..],
+            &["decode", "--all", "--format", "json", file],
+            &["encode", "--listing", file],
+            &["encode", "--patch", file, "--at", "steps+0x8", "NOP", "-o", out],
+        ] {
+            let ran = run(arguments);
+            assert!((0..=2).contains(&ran.status) && !ran.stderr.contains("panicked"), "{ran:?}");
+        }
+    }
+}
+
+#[test]
+fn other_sms_are_refused_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let raw = folder.path().join("raw");
+    fs::write(&raw, 0x000f_c000_0000_0000_0000_0000_0000_7918_u128.to_le_bytes()).unwrap();
+    for arguments in [
+        &["decode", "--all", "tests/data/listings128/sweep.sm80.cubin"][..],
+        &["decode", "--all", "--raw", "--sm", "80", raw.to_str().unwrap()],
+    ] {
+        let ran = run(arguments);
+        let expected = "whole programs are decoded for SM 5.0 to 6.2 only, and this is of SM 80";
+        assert!(
+            ran.status == 2 && ran.stdout.is_empty() && ran.stderr.contains(expected),
+            "{ran:?}"
+        );
+    }
+}
+
 #[test]
 fn words_that_are_no_instruction_are_said_to_be_refused() {
     let folder = tempfile::tempdir().unwrap();
