@@ -358,7 +358,7 @@ fn usage(error: &clap::Error) -> Status {
 fn dispatch(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
     match arguments.command {
         Command::Decode(command) => decode::execute(command, arguments.progress, output),
-        Command::Encode(command) => encode::execute(command, output),
+        Command::Encode(command) => encode::execute(command, arguments.progress, output),
         Command::Explain(command) => explain::execute(command, output),
         Command::Vectors(command) => vectors::execute(command, output),
         Command::Conform(command) => conform::execute(command, arguments.progress, output),

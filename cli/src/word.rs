@@ -2,14 +2,23 @@
 
 use std::path::Path;
 
-use warpload::encoding::{ParseErrorKind, Sm};
+use warpload::encoding::{
+    Instruction, ParseErrorKind, Sm, Spa5Instruction, Spa5TextError, Spa5TextErrorKind,
+    later_syntax, parse_control_prefix,
+};
 use warpload_binary::lines::LineError;
+use warpload_binary::names::{did_you_mean, nearest};
+use warpload_binary::sass::names_a_load;
 use warpload_binary::word::{self, NotALoad, ReadLoad};
+use warpload_report::message::{Message, MessageLevel};
 
 use super::diagnostic::{self, Origin};
 use super::io::{self, Output};
 use super::options::Progress;
 use crate::process::Status;
+
+/// The address of the first instruction of a function of SM 5.0 to 6.2.
+pub(crate) const FIRST: u64 = 8;
 
 /// Written in place of a word or of a load.
 pub(crate) const ERROR: &str = "error";
@@ -87,6 +96,49 @@ pub(crate) fn refuse(
             output.fail(status, format_args!("{}{}", place(origin), with_option(error)))?;
         }
     }
+    Ok(status)
+}
+
+/// Whether a text that is no load may be another instruction, of SM 5.0 to 6.2.
+pub(crate) fn may_be_other(error: &NotALoad, text: &str, sm: Sm) -> bool {
+    let start = parse_control_prefix(text).map_or(0, |(_, start)| start);
+    matches!(error, NotALoad::Text(_)) && !sm.has_wide_words() && !names_a_load(&text[start..], sm)
+}
+
+/// Reports why a text is no instruction, where `load` is why it is no load. Returns the status, which is raised.
+pub(crate) fn refuse_other(
+    error: &Spa5TextError,
+    load: &NotALoad,
+    origin: Origin<'_>,
+    text: &str,
+    sm: Sm,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
+    let rest = text.get(error.at..).unwrap_or_default();
+    let at = error.at + (rest.len() - rest.trim_start().len());
+    let rest = rest.trim_start();
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+    let is_unknown = error.kind == Spa5TextErrorKind::Mnemonic;
+    let is_file = is_argument(origin) && Path::new(text).is_file();
+    if is_unknown && (length == 0 || is_file || later_syntax(text).is_some()) {
+        return refuse(load, origin, text, Some(sm), output);
+    }
+    let help = is_unknown.then(|| {
+        let name = rest[..length].split('.').next().unwrap_or_default();
+        let known = Spa5Instruction::mnemonics(sm).chain(Instruction::mnemonics(sm));
+        did_you_mean(&nearest(name, known.map(str::to_owned)))
+    });
+    let help = help.as_deref().map(|help| help.trim_start_matches([';', ' ']));
+    let title = match is_unknown {
+        true => format!("SM {sm} has no instruction of this name"),
+        false => error.to_string(),
+    };
+    let status = output.raise(Status::Unreadable);
+    output.flush()?;
+    let message = Message::new(MessageLevel::Error, title).help(help);
+    let end = at + length.max(usize::from(!rest.is_empty()));
+    diagnostic::in_line(&message, origin, text, (at, end));
     Ok(status)
 }
 

@@ -37,8 +37,10 @@
 //! - [`OpcodeFacts`] gives the kind, the memory and the bytes per lane of any memory instruction, including stores and
 //!   atomics, from the text of its opcode.
 //!
-//! The crate decodes only loads and executes nothing; the crate `warpload` executes them. Use nvdisasm to disassemble
-//! whole programs, and the crate `warpload-binary` to take cubins apart.
+//! - [`Spa5Instruction`] is any instruction of SM 5.0 to 6.2, printed, refused and read as by nvdisasm.
+//!
+//! Of later SMs the crate decodes only loads. It executes nothing; the crate `warpload` executes loads. The crate
+//! `warpload-binary` takes cubins apart, and assembles listings.
 //!
 //! Bits are numbered as in the hardware's documents: bit 0 is the least significant one, and `63:61` means bits 63 down
 //! to 61. Instruction words are little-endian in memory.
@@ -80,7 +82,8 @@ pub use operand::{
 pub use reading::FieldReading;
 pub use sm::{Group, Sm, UnknownSm};
 pub use spa5::{
-    Spa5Field, Spa5Instruction, Spa5Operand, Spa5Text, Spa5TextError, Spa5TextErrorKind, Spa5Value,
+    Spa5Field, Spa5Instruction, Spa5Line, Spa5Operand, Spa5OperandField, Spa5Text, Spa5TextError,
+    Spa5TextErrorKind, Spa5Value,
 };
 pub use table::row::Slot;
 pub use tensor::{TensorParts, TensorReduction, TensorShape, TensorType};

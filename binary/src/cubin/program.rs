@@ -1,6 +1,6 @@
 //! [`CubinProgram`]: all that a machine loads of a cubin: sections, symbols, relocations and attributes.
 
-use object::elf::SHT_NOBITS;
+use object::elf::{ELFMAG, SHT_NOBITS};
 use object::endian::{LittleEndian as LE, U32};
 use object::pod::slice_from_all_bytes;
 use warpload_encoding::Sm;
@@ -76,6 +76,9 @@ impl CubinProgram {
     /// # Errors
     /// Returns [`SassError`] if the file is not a cubin of a known SM, or its structures are damaged.
     pub fn read(data: Vec<u8>) -> Result<Self, SassError> {
+        if !data.starts_with(&ELFMAG) {
+            return Err(SassError::NotElf);
+        }
         let cubin = Cubin::read(data)?;
         let damaged = || SassError::Elf {
             part: "symbol table",

@@ -126,6 +126,13 @@ pub struct SassInstruction {
     /// The unit of its code, which distinguishes SM 5.x and 6.x from later ones even if the source does not name the
     /// SM; `None` in a listing that shows neither.
     pub unit: Option<CodeUnit>,
+    /// The bytes from the start of the input to the word, or to the text of a listing.
+    pub input_offset: Option<u64>,
+    /// The labels before it in a listing, without their colons, at most 256; or after
+    /// [`Sass::read_labels`](super::Sass::read_labels) its own one.
+    pub labels: Vec<Arc<str>>,
+    /// The address that it jumps to and the label there, after [`Sass::read_labels`](super::Sass::read_labels).
+    pub target: Option<(u64, Arc<str>)>,
     /// Whether a relocation of the cubin applies to it, so that its word is not final. In a listing the text itself
     /// shows relocations ([`without_relocations`](super::without_relocations)).
     pub is_relocated: bool,

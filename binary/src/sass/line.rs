@@ -12,6 +12,11 @@ pub(super) fn classify(text: &str, unit: Option<CodeUnit>) -> Read<Shape<'_>> {
     let rest = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
     let start = text.len() - rest.len();
     let rest = rest.trim_end();
+    if !rest.starts_with("/*")
+        && let Some(row) = row(text, start)
+    {
+        return row;
+    }
     match rest.as_bytes() {
         [] => Ok(Shape::Blank),
         [b'/', b'*', ..] => commented(text, start, unit),
@@ -58,6 +63,52 @@ fn commented(text: &str, start: usize, unit: Option<CodeUnit>) -> Read<Shape<'_>
     instruction(text, end, Some((offset, unit)), None)
 }
 
+/// Classifies a row of `warpload decode` of SM 5.x or 6.x: `[* ][FILE  ]FUNCTION  0xOFFSET  0xWORD  [CONTROL  ]TEXT` and
+/// possibly a source line, or that the word is illegal; `None` for other lines.
+fn row(text: &str, start: usize) -> Option<Read<Shape<'_>>> {
+    let digits = |column: &str, count| {
+        let digits = column.trim_end().strip_prefix("0x")?;
+        hexadecimal(digits).filter(|_| (4..=count).contains(&digits.len()))
+    };
+    let (mut function, mut at) = (None, start);
+    let (function, offset) = loop {
+        let (column, rest) = text[at..].split_once("  ")?;
+        if let (Some(function), Some(offset)) = (function, digits(column, 16)) {
+            at = text.len() - rest.len();
+            break (function, offset);
+        }
+        function = Some(column.trim_start_matches("* "));
+        at = text.len() - rest.len();
+    };
+    let word = text[at..].get(..18)?;
+    let word = digits(word, 16).filter(|_| word.trim_end().len() == 18)?;
+    at += 18;
+    if !text[at..].is_empty() && !text[at..].starts_with("  ") {
+        return None;
+    }
+    let (control, length) = match parse_control_prefix(&text[at..]) {
+        Ok(prefix) => prefix,
+        Err(error) => return Some(fault(at + error.span.start, Kind::Control(error))),
+    };
+    let begin = skip_space(text, at + length);
+    let mut body = text[begin..].trim_end();
+    if body.starts_with("illegal (") || body.starts_with("// ") {
+        body = "";
+    }
+    body = body.find("  // ").map_or(body, |end| &body[..end]);
+    body = body.find("  (relocated").map_or(body, |end| &body[..end]).trim_end();
+    Some(Ok(Shape::Instruction(InstructionLine {
+        function: Some(function),
+        offset: Some(offset),
+        text: body,
+        start: begin,
+        word: Some(word),
+        control,
+        closes_pair: false,
+        end: begin + body.len(),
+    })))
+}
+
 /// Classifies a line that begins with the control notation of maxas or CuAssembler. CuAssembler writes an offset after
 /// it.
 fn noted(text: &str, start: usize, unit: Option<CodeUnit>) -> Read<Shape<'_>> {
@@ -87,8 +138,10 @@ fn is_maxas_notation(line: &str) -> bool {
 pub(super) enum Shape<'l> {
     /// Only white space.
     Blank,
-    /// Skipped: comments, labels, directives, data.
+    /// Skipped: comments, directives, data.
     Other,
+    /// A label, without its colon.
+    Label(&'l str),
     /// A function begins; `None` for a section that is not one.
     Function(Option<&'l str>),
     /// The registers per thread of the function.
@@ -121,6 +174,8 @@ pub(super) struct NamedSm {
 /// The parts of a line with an instruction.
 #[derive(Debug, PartialEq)]
 pub(super) struct InstructionLine<'l> {
+    /// The function, if the line names it: `-` for none.
+    pub(super) function: Option<&'l str>,
     pub(super) offset: Option<u64>,
     pub(super) text: &'l str,
     /// The byte of the line at which the text begins.
@@ -204,7 +259,15 @@ fn titled(line: &str) -> Shape<'_> {
         return named_sm(sm).map_or(Shape::Other, Shape::Sm);
     }
     let name = line.strip_prefix("Function").and_then(|rest| rest.trim_start().strip_prefix(':'));
-    name.map_or(Shape::Other, |name| named(name.trim()))
+    name.map_or_else(|| label(line), |name| named(name.trim()))
+}
+
+/// Classifies a line that may be a label.
+fn label(line: &str) -> Shape<'_> {
+    match line.strip_suffix(':') {
+        Some(name) if !name.is_empty() && !name.contains(char::is_whitespace) => Shape::Label(name),
+        _ => Shape::Other,
+    }
 }
 
 fn named(name: &str) -> Shape<'_> {
@@ -259,7 +322,7 @@ fn directive(line: &str) -> Shape<'_> {
             sm.map_or(Shape::Other, Shape::Target)
         }
         ".version" => Shape::Ptx,
-        _ => Shape::Other,
+        _ => label(line),
     }
 }
 
@@ -303,6 +366,7 @@ pub(super) fn opcode(text: &str, at: usize) -> Read<Shape<'_>> {
         return fault(start, Kind::MissingInstruction);
     }
     Ok(Shape::Instruction(InstructionLine {
+        function: None,
         offset: None,
         text,
         start,
@@ -360,6 +424,7 @@ pub(super) fn instruction(
     let Tail { word, has_brace } = tail(text, end, has_pairs && ended && !closes_pair)?;
     closes_pair |= has_brace;
     Ok(Shape::Instruction(InstructionLine {
+        function: None,
         offset: offset.map(|(offset, _)| offset),
         text: body,
         start,

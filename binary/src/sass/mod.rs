@@ -41,10 +41,12 @@
 //! [`Functions`] looks up the instruction and the source line at an offset of a function.
 
 mod agreement;
+mod assemble;
 mod code;
 mod error;
 mod found;
 mod functions;
+mod labels;
 mod line;
 mod listing;
 mod raw;
@@ -59,6 +61,7 @@ use std::iter::FusedIterator;
 use warpload_encoding::Sm;
 
 pub use self::agreement::{Agreement, Disagreement};
+pub use self::assemble::{AssembleError, AssembleErrorKind, AssembledFunction, assemble};
 pub use self::code::{CodeUnit, SassInstruction};
 pub use self::error::{ListingErrorKind, SassError};
 pub use self::found::{FoundInstruction, is_later_load, names_a_load, sm_of};
@@ -195,6 +198,16 @@ impl<R> Sass<R> {
         match &mut self.source {
             Source::Cubin(rows) => rows.read_source_lines(),
             Source::Raw(_) | Source::Listing(_) => LineInformation::default(),
+        }
+    }
+
+    /// Finds the jumps of a cubin or a raw stream of SM 5.0 to 6.2, so that the instructions after this call have labels
+    /// and targets within their functions: `.L_1`, `.L_2`, ascending in each section. Listings have their own labels.
+    pub fn read_labels(&mut self) {
+        match &mut self.source {
+            Source::Cubin(rows) => rows.read_labels(),
+            Source::Raw(raw) => raw.read_labels(),
+            Source::Listing(_) => {}
         }
     }
 

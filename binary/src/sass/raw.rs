@@ -9,6 +9,7 @@ use warpload_encoding::{Control, Sm};
 
 use super::code::{CodeUnit, SassInstruction};
 use super::error::SassError;
+use super::labels::Labels;
 use crate::file_kind::FileKind;
 
 /// The number of bytes that are inspected to detect the kind of input.
@@ -26,6 +27,7 @@ pub(super) struct Raw {
     taken: usize,
     /// The byte offset of the first control word that names barrier 6.
     barrier_6: Option<u64>,
+    labels: Labels,
 }
 
 impl Raw {
@@ -55,13 +57,29 @@ impl Raw {
             // This code has no control words to check.
             CodeUnit::Word => None,
         };
-        Ok(Self { data, start: begin, sm, unit, taken: 0, barrier_6 })
+        let labels = Labels::default();
+        Ok(Self { data, start: begin, sm, unit, taken: 0, barrier_6, labels })
+    }
+
+    pub(super) fn read_labels(&mut self) {
+        let (code, unit) = (self.code(), self.unit);
+        let placed = (0..).map_while(|n| unit.nth(code, n));
+        let has_instruction_at = |offset| unit.at(code, offset).is_some();
+        self.labels = Labels::new(placed, self.sm(), || |_| Some(0), has_instruction_at);
+    }
+
+    fn sm(&self) -> Sm {
+        self.sm.unwrap_or(Sm::SPA5)
     }
 
     pub(super) fn next(&mut self) -> Option<SassInstruction> {
         let placed = self.unit.nth(self.code(), self.taken)?;
         self.taken += 1;
-        Some(SassInstruction { sm: self.sm, ..SassInstruction::from(placed) })
+        let input_offset = Some(self.start as u64 + placed.offset);
+        let mut instruction =
+            SassInstruction { sm: self.sm, input_offset, ..SassInstruction::from(placed) };
+        self.labels.add_to(&mut instruction, &placed, self.sm());
+        Some(instruction)
     }
 
     /// Whether the scheduling of every instruction is zero.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::code::{CodeUnit, SassInstruction};
 use super::error::SassError;
+use super::labels::Labels;
 use super::source_lines::{LineInformation, SourceLines};
 use crate::cubin::{Cubin, Function};
 
@@ -20,6 +21,8 @@ pub(super) struct CubinRows {
     /// The places that the linker fills in, ascending.
     relocated: Vec<(usize, u64)>,
     lines: SourceLines,
+    /// The labels of each section, by index in `Cubin::text`; empty until they are wanted.
+    labels: Vec<Labels>,
 }
 
 impl CubinRows {
@@ -30,7 +33,26 @@ impl CubinRows {
         let mut relocated: Vec<_> = relocations.iter().map(|one| one.place).collect();
         relocated.sort_unstable();
         let lines = SourceLines::default();
-        Ok(Self { cubin, text: 0, taken: 0, function: 0, relocated, lines })
+        let labels = Vec::new();
+        Ok(Self { cubin, text: 0, taken: 0, function: 0, relocated, lines, labels })
+    }
+
+    pub(super) fn read_labels(&mut self) {
+        let Cubin { sm, text, data, functions, .. } = &self.cubin;
+        let unit = CodeUnit::new(*sm);
+        let labels = text.iter().map(|text| {
+            let code = data.get(text.code.clone()).unwrap_or_default();
+            let function_of = || {
+                let mut from = 0;
+                move |offset| {
+                    let found = covering(functions, &mut from, (text.index, offset));
+                    found.map(|_| from)
+                }
+            };
+            let placed = (0..).map_while(|n| unit.nth(code, n));
+            Labels::new(placed, *sm, function_of, |offset| unit.at(code, offset).is_some())
+        });
+        self.labels = labels.collect();
     }
 
     pub(super) fn read_source_lines(&mut self) -> LineInformation {
@@ -70,14 +92,19 @@ impl Iterator for CubinRows {
             self.taken += 1;
             let place = (text.index, placed.offset);
             let function = covering(&self.cubin.functions, &mut self.function, place);
-            return Some(SassInstruction {
+            let mut instruction = SassInstruction {
                 function: function.map(|function| Arc::clone(&function.name)),
                 registers: text.registers,
                 sm: Some(sm),
+                input_offset: Some(text.code.start as u64 + placed.offset),
                 is_relocated: self.relocated.binary_search(&place).is_ok(),
                 source: self.lines.at(place.0, place.1),
                 ..SassInstruction::from(placed)
-            });
+            };
+            if let Some(labels) = self.labels.get(self.text) {
+                labels.add_to(&mut instruction, &placed, sm);
+            }
+            return Some(instruction);
         }
     }
 }

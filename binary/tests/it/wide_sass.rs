@@ -176,7 +176,7 @@ fn raw_streams() {
         let words = cubin.iter().filter_map(|read| read.word?.wide());
         let code: Vec<u8> = words.flat_map(u128::to_le_bytes).collect();
         let without_function = |mut read: SassInstruction| {
-            (read.function, read.registers) = (None, None);
+            (read.function, read.registers, read.input_offset) = (None, None, None);
             read
         };
         let expected: Vec<_> = cubin.into_iter().map(without_function).collect();
@@ -186,7 +186,11 @@ fn raw_streams() {
             let raw = read_raw(&input[..], start as u64, sample.sm()).expect("code");
             assert_eq!((raw.kind(), raw.is_unscheduled()), (SassKind::Raw, false));
             let raw: Result<Vec<_>, _> = raw.collect();
-            assert_eq!(raw.expect("code"), expected, "{}", sample.name);
+            let mut raw = raw.expect("code");
+            for (read, n) in raw.iter_mut().zip(0..) {
+                assert_eq!(read.input_offset.take(), Some(start as u64 + 16 * n));
+            }
+            assert_eq!(raw, expected, "{}", sample.name);
         }
         for cut in (17..code.len()).filter(|cut| cut % 16 != 0).take(40) {
             let error = read_raw(&code[..cut], 0, sample.sm()).expect_err("a cut instruction");
@@ -228,7 +232,7 @@ fn a_listing_of_several_sms() {
     let mut parts = vec![narrow, SAMPLES[4].listing("cuobjdump"), other];
     parts.extend(SAMPLES.iter().map(|sample| sample.listing("cuobjdump")));
     let without_line = |mut read: SassInstruction| {
-        read.line = None;
+        (read.line, read.input_offset) = (None, None);
         read
     };
     let separate = parts.iter().flat_map(|part| good(part.as_bytes(), SassKind::Listing));

@@ -22,13 +22,14 @@ use crate::options::{Format, number};
 #[command(after_help = "\
 Examples:
   warpload decode traces/gather.sm_50.cubin --control maxas
-  warpload decode traces/gather.sm_50.cubin --all
+  warpload decode traces/gather.sm_50.cubin --all --control maxas
   warpload decode --raw --offset 0x50 shader.bin
   warpload decode --sm 80 --function gemm libkernels.so
   cuobjdump -sass app | warpload decode - --check
   warpload decode --word 0x9c90000123470200 0x84e0000000070104
   warpload decode --sm 90 --word 0x000ea2000c1e19000000080402007981
-  cut -f1 words.tsv | warpload decode --word -")]
+  cut -f1 words.tsv | warpload decode --word -
+  cut -f1 words.tsv | warpload decode --all --word - --sm 61 --format json")]
 pub(crate) struct Arguments {
     /// Files, or words, `0x…`; `-` is standard input
     #[arg(required_unless_present = "word")]
@@ -40,9 +41,21 @@ pub(crate) struct Arguments {
         long,
         num_args = 1..,
         value_name = "WORD",
-        conflicts_with_all = ["input", "raw", "image", "check", "function", "all", "no_demangle"]
+        conflicts_with_all = ["input", "raw", "image", "check", "function", "no_demangle"]
     )]
     pub(super) word: Vec<String>,
+
+    /// Address of each word of `--word` with `--all`, from which jumps go; 0x8 by default, that of the first
+    /// instruction of a function
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        requires_all = ["word", "all"],
+        default_value_t = 8,
+        hide_default_value = true,
+        value_parser = number::<u64>(0..=u64::MAX)
+    )]
+    pub(super) at: u64,
 
     #[command(flatten)]
     pub(super) code: CodeArguments,
@@ -107,7 +120,9 @@ pub(super) struct ImageChoice {
 /// The rows of `decode`.
 #[derive(Clone, Copy, Default, clap::Args)]
 pub(super) struct RowArguments {
-    /// Show every instruction, loads marked with `*`: its text if the listing has it, else only its word
+    /// Show every instruction, loads marked with `*`: of SM 5.0 to 6.2 its text as nvdisasm prints it, with labels for
+    /// jumps, or that nvdisasm refuses it. Of other SMs only listings are shown, which have texts. With `--word`, words
+    /// of any instruction
     #[arg(long)]
     pub(super) all: bool,
 

@@ -12,6 +12,7 @@ use super::arguments::{CodeArguments, RowArguments};
 use super::chosen::Chosen;
 use super::functions::Functions;
 use super::images;
+use super::program::{self, Program};
 use super::row::{InstructionRow, Tag};
 use super::stats::Stats;
 use crate::binary::{self, Opened};
@@ -47,6 +48,8 @@ struct Counts {
     without_words: bool,
     /// Loads without a word, because the linker fills in an operand.
     unassembled: u64,
+    /// With `--all`, words that are no instruction, and not loads.
+    refused: u64,
 }
 
 impl Counts {
@@ -197,6 +200,10 @@ impl<'d, 'f> Decoder<'d, 'f> {
             output.flush()?;
             cubins::note_damaged(&io::name(self.path), damaged);
         }
+        let is_all = matches!(self.job, Job::Rows(rows) if rows.all);
+        if is_all {
+            instructions.read_labels();
+        }
         self.functions.begin();
         let mut heading = SmHeading::default();
         let kind = instructions.kind();
@@ -230,11 +237,21 @@ impl<'d, 'f> Decoder<'d, 'f> {
                 continue;
             };
             self.functions.enter(instruction.function.as_ref());
+            if rows.all && kind != SassKind::Listing {
+                let sm = sass::sm_of(&instruction).unwrap_or(Sm::SPA5);
+                anyhow::ensure!(!sm.has_wide_words(), "--all: {}", program::only(sm));
+            }
+            let program = Program::new(&instruction, &found).filter(|_| rows.all);
+            self.counts.refused += u64::from(program.as_ref().is_some_and(Program::is_refused));
             if found.is_load() || matches!(found, FoundInstruction::Illegal(_)) || rows.all {
                 let of_sm = heading.enter(instruction.sm).filter(|_| kind == SassKind::Listing);
                 let headings = [self.image.heading.take(), of_sm, self.functions.heading()];
                 if self.code.format == Format::Text {
                     headings.iter().flatten().try_for_each(|heading| output.line(heading))?;
+                    let labels = instruction.labels.iter().filter(|_| kind != SassKind::Listing);
+                    labels
+                        .into_iter()
+                        .try_for_each(|label| output.line(format_args!("{label}:")))?;
                 }
                 let row = InstructionRow {
                     arguments: rows,
@@ -244,6 +261,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
                     image: self.image.number,
                     instruction: &instruction,
                     found: &found,
+                    program: program.as_ref(),
                     demangled: self.functions.demangled(),
                     has_lines: lines.is_present,
                 };
@@ -307,7 +325,8 @@ impl<'d, 'f> Decoder<'d, 'f> {
         if *instructions == 0 && self.functions.is_choice() {
             return;
         }
-        if *loads == 0 && self.status == Status::Done {
+        let is_all = matches!(self.job, Job::Rows(rows) if rows.all);
+        if *loads == 0 && self.status == Status::Done && (!is_all || *instructions == 0) {
             let known: Vec<&str> = Instruction::mnemonics(counts.sm.unwrap_or(Sm::SPA5)).collect();
             let known = known.join(", ");
             match instructions {
@@ -324,6 +343,11 @@ impl<'d, 'f> Decoder<'d, 'f> {
                 plural(counts.illegal, "word"),
                 if counts.illegal == 1 { "is" } else { "are" }
             ));
+        }
+        if counts.refused > 0 {
+            let words = plural(counts.refused, "other word");
+            let are = if counts.refused == 1 { "is" } else { "are" };
+            diagnostic::note(format_args!("{file}: {words} {are} refused, as by nvdisasm"));
         }
         if *contradictory > 0 {
             diagnostic::warning(format_args!(

@@ -10,6 +10,7 @@ mod decoder;
 mod extract;
 mod functions;
 pub(crate) mod images;
+mod program;
 mod row;
 pub(crate) mod stats;
 mod words;
@@ -33,7 +34,7 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let Arguments { input, word, code, rows, check } = &arguments;
+    let Arguments { input, word, code, rows, check, at: _ } = &arguments;
     ensure!(
         code.format == Format::Text || rows.control == ControlNotation::None,
         "--control: JSON has all of the control code, in no notation"

@@ -8,6 +8,7 @@ use warpload::encoding::control::Notation;
 use warpload_binary::sass::{FoundInstruction, SassInstruction, Scheduling, SourceLine};
 
 use super::arguments::RowArguments;
+use super::program::Program;
 use crate::io::Output;
 use crate::name::visible;
 use crate::options::Format;
@@ -26,7 +27,7 @@ pub(super) struct LoadJson<'l> {
     /// Present only if the input or `--sm` names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) sm: Option<String>,
-    /// Present only for an illegal word with the opcode of a load.
+    /// Present only for an illegal word: one with the opcode of a load, or with `--all` any.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) illegal: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,6 +35,9 @@ pub(super) struct LoadJson<'l> {
     /// Present only with `--all`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) load: Option<bool>,
+    /// Present only with `--all`: the bytes from the start of the cubin or the raw stream to the word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) file_offset: Option<String>,
     /// Present only for loads with an operand that the linker fills in: without a word the displacement is unknown, and
     /// in a word it has its value before linking.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -74,6 +78,8 @@ pub(super) struct InstructionRow<'r> {
     pub(super) image: Option<u64>,
     pub(super) instruction: &'r SassInstruction,
     pub(super) found: &'r FoundInstruction,
+    /// What `--all` shows of it, if only its word says it.
+    pub(super) program: Option<&'r Program>,
     pub(super) demangled: Option<&'r str>,
     /// Whether the input has line information.
     pub(super) has_lines: bool,
@@ -83,12 +89,18 @@ impl InstructionRow<'_> {
     pub(super) fn write(&self, output: &mut Output) -> std::io::Result<()> {
         let Self { arguments, instruction, found, .. } = self;
         let (is_load, relocated) = (found.is_load(), found.is_relocated(instruction));
-        let (load, refusal) = match found {
-            FoundInstruction::Load(load) => (Some(load), None),
-            FoundInstruction::Illegal(refusal) => (None, Some(refusal)),
+        let (load, refusal) = match (found, self.program) {
+            (FoundInstruction::Load(load), _) => (Some(load), None),
+            (FoundInstruction::Illegal(refusal), _) => (None, Some(refusal.to_string())),
+            (_, Some(Program::Refused(reason))) => (None, Some(reason.clone())),
             _ => (None, None),
         };
-        let decoded = load.map(Instruction::text);
+        let of_load = load.map(Instruction::text);
+        let decoded = match (&of_load, self.program) {
+            (Some(text), _) => Some(text.as_str()),
+            (None, Some(Program::Text(text))) => Some(text.as_str()),
+            _ => None,
+        };
         let word = load.map(Instruction::word).or(instruction.word);
         let hidden = load.filter(|_| arguments.hidden).and_then(hidden);
         let file = self.path.display().to_string();
@@ -100,14 +112,15 @@ impl InstructionRow<'_> {
                 function: instruction.function.as_deref(),
                 offset: instruction.offset.map(|offset| format!("{offset:#x}")),
                 word: word.map(|word| word.to_string()),
-                text: match (&decoded, refusal) {
-                    (Some(text), _) => Some(text.as_str()),
+                text: match (decoded, &refusal) {
+                    (Some(text), _) => Some(text),
                     (None, Some(_)) => None,
                     (None, None) => instruction.text.as_deref(),
                 },
                 control: found.control(instruction).map(|control| Scheduling::new(control, word)),
                 illegal: refusal.is_some(),
-                reason: refusal.map(ToString::to_string),
+                reason: refusal,
+                file_offset: self.file_offset(),
                 load: arguments.all.then_some(is_load),
                 relocated,
                 demangled: self.demangled,
@@ -128,9 +141,20 @@ impl InstructionRow<'_> {
             None => line += "  -",
         }
         line += &format!("  {:<18}", word.map_or("-".to_owned(), |word| word.to_string()));
-        line += &match refusal {
-            Some(refusal) => format!("  illegal ({refusal})"),
-            None => self.text_and_control(decoded.as_deref(), arguments.control.notation()),
+        let notation = arguments.control.notation();
+        line += &match (refusal, decoded) {
+            (Some(refusal), _) => {
+                // `encode --listing` needs it.
+                let leading = notation.filter(|notation| arguments.all && !notation.is_trailing());
+                let control = leading.and_then(|notation| {
+                    Some(format!("  {}", found.control(instruction)?.display(notation)))
+                });
+                format!("{}  illegal ({refusal})", control.unwrap_or_default())
+            }
+            (None, Some(text)) => {
+                self.text_and_control(Some(&Program::with_label(text, instruction)), notation)
+            }
+            (None, None) => self.text_and_control(None, notation),
         };
         if let Some(hidden) = hidden {
             line += &format!(" {hidden}");
@@ -146,6 +170,13 @@ impl InstructionRow<'_> {
             line += &format!("  // {}:{number}", visible(file));
         }
         output.line(line.trim_end())
+    }
+
+    /// The place of the word in the cubin or the raw stream.
+    fn file_offset(&self) -> Option<String> {
+        let is_binary = self.arguments.all && self.instruction.line.is_none();
+        let offset = self.instruction.input_offset.filter(|_| is_binary)?;
+        Some(format!("{offset:#x}"))
     }
 
     /// The text, if there is one, with control fields before or after it, as their notation requires.

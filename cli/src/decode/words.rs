@@ -1,11 +1,12 @@
 //! `decode --word`: bare words.
 
 use warpload::encoding::control::Notation;
-use warpload::encoding::{Instruction, MachineWord};
+use warpload::encoding::{Instruction, MachineWord, Sm, Spa5Instruction};
 use warpload_binary::sass::Scheduling;
-use warpload_binary::word::{NotALoad, read_load_word};
+use warpload_binary::word::{NotALoad, read_load_word, read_word};
 
 use super::arguments::{Arguments, RowArguments};
+use super::program;
 use super::row::{self, LoadJson};
 use crate::io::Output;
 use crate::options::Format;
@@ -26,6 +27,9 @@ pub(super) fn decode(
 ) -> anyhow::Result<Status> {
     let mut status = Status::Done;
     let (sm, format) = (arguments.code.choice.sm, arguments.code.format);
+    if let Some(sm) = sm.filter(|sm| arguments.rows.all && sm.has_wide_words()) {
+        anyhow::bail!("--all: {}", program::only(sm));
+    }
     each_given(words, |origin, text| {
         let text = match text {
             Ok(text) => text,
@@ -35,6 +39,16 @@ pub(super) fn decode(
                 return Ok(placeholder(&message, format, output)?);
             }
         };
+        if arguments.rows.all {
+            match read_word(text, sm) {
+                Ok(word) => return Ok(any_line(word, arguments, output)?),
+                Err(error) => {
+                    let message = format!("{}{}", place(origin), with_option(&error));
+                    status = status.max(refuse(&error, origin, text, sm, output)?);
+                    return Ok(placeholder(&message, format, output)?);
+                }
+            }
+        }
         let load = read_load_word(text, sm);
         match &load {
             Err(error @ NotALoad::Narrow { .. }) => {
@@ -90,6 +104,25 @@ fn word_line(
             control: load.control().map(|control| Scheduling::new(control, Some(load.word()))),
             hidden: hidden(load),
             ..json(load.word())
+        }),
+    }
+}
+
+/// Writes the text of a word of any instruction of SM 5.0 to 6.2.
+fn any_line(word: MachineWord, arguments: &Arguments, output: &mut Output) -> std::io::Result<()> {
+    let sm = arguments.code.choice.sm;
+    let decoded =
+        word.narrow().and_then(|word| Spa5Instruction::decode(word, sm.unwrap_or(Sm::SPA5)));
+    let text = decoded.map(|decoded| decoded.text_at(arguments.at).to_string());
+    let text = text.as_deref().map(str::trim_end);
+    match arguments.code.format {
+        Format::Text => output.line(text.unwrap_or("illegal")),
+        Format::Json => output.json(&LoadJson {
+            sm: sm.map(|sm| sm.to_string()),
+            word: Some(word.to_string()),
+            text,
+            illegal: text.is_none(),
+            ..LoadJson::default()
         }),
     }
 }

@@ -243,11 +243,13 @@ fn one_image_is_chosen() {
         json_lines(&arguments).iter().map(|line| line["image"].clone()).collect()
     };
     assert_eq!(numbers(&["images"]), [json!(6)]);
-    for arguments in [&["decode"][..], &["decode", "--all"], &["stats"], &["decode", "--sm", "75"]]
-    {
+    for arguments in [&["decode"][..], &["stats"], &["decode", "--sm", "75"]] {
         let found = numbers(arguments);
         assert!(!found.is_empty() && found.iter().all(|number| *number == json!(6)), "{found:?}");
     }
+    let whole = run(&["decode", "--all", "--image", "6", &file]);
+    assert_eq!((whole.status, &*whole.stdout), (2, ""));
+    assert!(whole.stderr.contains("image 6: --all: whole programs are decoded for SM 5.0 to 6.2"));
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let ran = run(&["images", "--extract", out.to_str().unwrap(), "--image", "6", &file]);

@@ -25,6 +25,7 @@ mod model;
 mod names;
 mod not_known;
 mod pictures;
+mod programs;
 #[path = "../../../trace/tests/it/random.rs"]
 mod random;
 mod samples;

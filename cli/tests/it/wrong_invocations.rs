@@ -441,9 +441,10 @@ fn examples_can_be_pasted() {
         let examples = help.stdout.split_once("Examples:\n").map_or("", |(_, examples)| examples);
         let mut continues = false;
         for line in examples.lines().take_while(|line| !line.is_empty()) {
-            let begins = ["  warpload ", "  cuobjdump ", "  cut ", "  echo ", "  clang "]
-                .iter()
-                .any(|start| line.starts_with(start));
+            let begins =
+                ["  warpload ", "  cuobjdump ", "  nvdisasm ", "  cut ", "  echo ", "  clang "]
+                    .iter()
+                    .any(|start| line.starts_with(start));
             if !(begins || continues || line.starts_with("   ")) || line.len() > 100 {
                 wrong += &format!("{command}: {line}\n");
             }

@@ -4,12 +4,13 @@ use std::fs;
 use std::path::Path;
 
 /// What the commands read, relative to the root of the repository.
-const READ: [&str; 8] = [
+const READ: [&str; 9] = [
     "docs/book/data",
     "benches/kernels",
     "tests/data/cmd",
     "tests/data/fatbins",
     "tests/data/listings",
+    "tests/data/programs",
     "tests/data/ptx",
     "traces",
     "vectors/v1",

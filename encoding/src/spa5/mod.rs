@@ -13,6 +13,8 @@ use core::fmt;
 
 use self::language::{Class, Form, Kind, Mark, Name, NamedField, Operand, Place, Sms, hold};
 use self::rows::{COUNT, FORMS};
+use crate::control::Control;
+use crate::field::Bits;
 use crate::operand::{Guard, Pred, Reg};
 use crate::sm::{Group, Sm};
 
@@ -75,10 +77,102 @@ impl Spa5Field {
         self.place
     }
 
+    /// A mask of the bits of the field.
+    #[must_use]
+    pub fn mask(&self) -> u64 {
+        self.place.mask()
+    }
+
     /// What the text shows for the number; an empty text if nothing.
     #[must_use]
     pub fn shown(&self) -> impl fmt::Display + use<> {
         self.shown
+    }
+}
+
+/// A line with an instruction and, possibly, its scheduling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spa5Line {
+    /// The instruction.
+    pub instruction: Spa5Instruction,
+    /// The scheduling, if the line names one, with [`reuse`](Self::reuse).
+    pub control: Option<Control>,
+    /// Bits 20:17 of the scheduling, as far as the text shows them: `.reuse`, and the phase of a texture instruction.
+    pub reuse: Bits<4>,
+}
+
+/// An operand of a word and its bits, for explanations.
+#[derive(Clone, Copy, Debug)]
+pub struct Spa5OperandField {
+    /// The operand.
+    pub operand: Spa5Operand,
+    /// Its bits, and those of its marks.
+    pub mask: u64,
+    /// The number in its place, without marks, register of an address and bank.
+    pub number: u64,
+    /// Whether the text leaves it out.
+    pub is_left_out: bool,
+    text: Spa5Text,
+    row: Operand,
+}
+
+impl fmt::Display for Spa5OperandField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text.fmt_operand(&self.row, f)
+    }
+}
+
+/// What bits 20:17 of the scheduling are, by nvdisasm 12.8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reuse {
+    /// The registers that stay in the reuse cache, `.reuse` behind them: a flag for each source. The flags of those at
+    /// bits 27:20 and 46:39 depend on the form.
+    Operands { second: u8, third: u8 },
+    /// The phase of a texture instruction.
+    Phase,
+    /// Not shown.
+    Nothing,
+}
+
+/// The phases of texture instructions.
+const PHASES: [&str; 4] = ["", ".T", ".P", ".INVALIDPHASE3"];
+
+fn reuse_of(form: &Form, class: Class) -> Reuse {
+    let mut operands = form.operands.iter().filter(|operand| operand.is_in(class));
+    let last = operands.next_back().map(|operand| operand.in_class(class).kind);
+    // A second source leaves its place to a constant. A sum is a product with 1, and its second source the third one.
+    let third = if last == Some(Kind::Constant) { 2 } else { 4 };
+    match form.name {
+        "DADD" | "FADD" | "FSWZADD" | "HADD2" => Reuse::Operands { second: 4, third },
+        "BFE" | "BFI" | "CS2R" | "CSET" | "CSETP" | "DFMA" | "DMNMX" | "DMUL" | "DSET"
+        | "DSETP" | "F2F" | "F2I" | "FADD32I" | "FCHK" | "FCMP" | "FFMA" | "FFMA32I" | "FMNMX"
+        | "FMUL" | "FMUL32I" | "FSET" | "FSETP" | "HADD2_32I" | "HFMA2" | "HFMA2_32I" | "HMUL2"
+        | "HMUL2_32I" | "HSET2" | "HSETP2" | "I2F" | "IADD" | "IADD3" | "IADD32I" | "ICMP"
+        | "IDP" | "IMNMX" | "ISCADD" | "ISCADD32I" | "ISET" | "ISETP" | "LEA" | "LEPC" | "LOP"
+        | "LOP3" | "LOP32I" | "MOV" | "MOV32I" | "NOP" | "P2R" | "PRMT" | "PSET" | "PSETP"
+        | "R2P" | "RRO" | "SEL" | "SHF" | "SHL" | "SHR" | "VABSDIFF" | "VABSDIFF4" | "VADD"
+        | "VMAD" | "VMNMX" | "VOTE" | "VSET" | "VSETP" | "VSHL" | "VSHR" | "XMAD" => {
+            Reuse::Operands { second: 2, third }
+        }
+        "STP" | "TEX" | "TEXS" | "TLD" | "TLD4" | "TLD4S" | "TLDS" | "TMML" | "TXA" | "TXD"
+        | "TXQ" => Reuse::Phase,
+        _ => Reuse::Nothing,
+    }
+}
+
+/// The reuse flag of an operand.
+fn reuse_flag_of(operand: &Operand, reuse: Reuse) -> u8 {
+    const TARGET: u64 = 0xff;
+    let Reuse::Operands { second, third } = reuse else { return 0 };
+    let shift = operand.place.mask().trailing_zeros();
+    let is_register = operand.kind == Kind::Register && operand.place.mask() == TARGET << shift;
+    match shift {
+        8 if is_register => 1,
+        20 if is_register => second,
+        39 if is_register => third,
+        // The target as third source, which has a sign.
+        0 if is_register && !matches!(operand.negated, Mark::Never) => 4,
+        _ => 0,
     }
 }
 
@@ -342,29 +436,58 @@ impl Spa5Instruction {
         all.filter(|field| field.place.width() > 0).map(described)
     }
 
+    /// Returns the operands in the order of the text with their bits, for explanations.
+    pub fn operand_fields_at(
+        &self,
+        address: u64,
+    ) -> impl Iterator<Item = Spa5OperandField> + use<> {
+        let this = *self;
+        self.present_operands().map(move |row| Spa5OperandField {
+            operand: this.value_of(&row, address),
+            mask: operand_mask(&row),
+            number: row.place.get(this.word),
+            is_left_out: this.is_left_out(&row),
+            text: this.text_at(address),
+            row,
+        })
+    }
+
+    /// Returns a mask of the bits that decide between instructions.
+    #[must_use]
+    pub fn opcode_mask(&self) -> u64 {
+        let (_, mask) = self.form().opcode(self.class);
+        u64::from(mask) << 48 | mask_of(self.form().when)
+    }
+
+    /// Returns a mask of the guard; 0 for an instruction that has none.
+    #[must_use]
+    pub fn guard_mask(&self) -> u64 {
+        if self.form().has_guard { 15 << 16 } else { 0 }
+    }
+
+    /// Returns the mnemonics of an SM, without modifiers.
+    pub fn mnemonics(sm: Sm) -> impl Iterator<Item = &'static str> {
+        let set = set_of(sm);
+        let known = move |form: &&Form| set.is_some_and(|set| form.sms.meets(set));
+        let is_first = |at: usize| {
+            let name = FORMS.get(at).map(|form| form.name);
+            !FORMS.iter().take(at).any(|form| Some(form.name) == name)
+        };
+        let first = FORMS.iter().enumerate().filter(move |(at, _)| is_first(*at));
+        first.map(|(_, form)| form).filter(known).map(|form| form.name)
+    }
+
     /// Returns a mask of the bits that the text does not depend on.
     #[must_use]
     pub fn unread_bits(&self) -> u64 {
         let form = self.form();
-        let conditions = |of: &[language::Condition]| {
-            of.iter().fold(0, |mask, condition| mask | condition.place.mask())
-        };
-        let mark = |mark: &Mark| match mark {
-            Mark::Never => 0,
-            Mark::Bit(bit) => 1 << bit,
-            Mark::When(condition) => condition.place.mask(),
-        };
-        let field = |field: &NamedField| field.place.mask() | conditions(field.when);
-        let (_, mask) = form.opcode(self.class);
-        let mut read = u64::from(mask) << 48 | conditions(form.when);
-        read |= if form.has_guard { 15 << 16 } else { 0 };
-        read |= form.refused.iter().fold(0, |mask, list| mask | conditions(list));
-        read |= self.modifiers().fold(0, |mask, known| mask | field(known));
+        let mut read = self.opcode_mask() | self.guard_mask();
+        read |= form.refused.iter().fold(0, |mask, list| mask | mask_of(list));
+        read |= self.modifiers().fold(0, |mask, known| mask | field_mask(known));
         for operand in self.operands_of_class() {
-            read |= operand.place.mask() | operand.base.mask() | conditions(operand.when);
-            read |= mark(&operand.negated) | mark(&operand.absolute) | mark(&operand.inverted);
+            read |= operand_mask(&operand) | mask_of(operand.when);
             let suffixes = operand.suffixes.iter().filter(|suffix| suffix.is_in(self.class));
-            read |= suffixes.fold(0, |mask, suffix| mask | field(suffix));
+            read |= suffixes.fold(0, |mask, suffix| mask | field_mask(suffix));
         }
         !read
     }
@@ -372,7 +495,51 @@ impl Spa5Instruction {
     /// Returns the text as nvdisasm prints it for a word at an address.
     #[must_use]
     pub fn text_at(&self, address: u64) -> Spa5Text {
-        Spa5Text::new(*self, address)
+        Spa5Text::new(*self, address, Bits::default())
+    }
+
+    /// Returns the text as nvdisasm prints it for a word at an address in a program, with bits 20:17 of its scheduling:
+    /// `.reuse` behind operands, or the phase of a texture instruction. `None` if it refuses these bits.
+    ///
+    /// ```
+    /// use warpload_encoding::{Bits, Sm, Spa5Instruction};
+    ///
+    /// let add = Spa5Instruction::decode(0x5c10_0000_0027_0100, Sm::SPA5).expect("an instruction");
+    /// let text = |reuse| add.text_with(8, Bits::from_bits(reuse)).map(|text| text.to_string());
+    /// assert_eq!(text(2).as_deref(), Some("IADD R0, R1, R2.reuse"));
+    /// assert_eq!(text(8), None);
+    /// ```
+    #[must_use]
+    pub fn text_with(&self, address: u64, reuse: Bits<4>) -> Option<Spa5Text> {
+        let is_refused = match self.reuse() {
+            Reuse::Operands { third, .. } => {
+                // Most instructions of halves print bit 20 as if it were 0.
+                let is_silent = match self.mnemonic() {
+                    "HADD2" | "HADD2_32I" | "HMUL2" | "HMUL2_32I" | "HSET2" => true,
+                    "HFMA2" => third == 4,
+                    _ => false,
+                };
+                reuse.get() & 8 != 0 && !is_silent
+            }
+            _ => false,
+        };
+        (!is_refused).then_some(Spa5Text::new(*self, address, reuse))
+    }
+
+    /// Returns the bits 20:17 of the scheduling that the text can show.
+    #[must_use]
+    pub fn shown_reuse(&self) -> Bits<4> {
+        let flags = self.present_operands().fold(0, |flags, row| flags | self.reuse_flag(&row));
+        Bits::from_bits(if self.reuse() == Reuse::Phase { 3 } else { flags.into() })
+    }
+
+    /// Returns the bits 20:17 of the scheduling with which the word at an address prints a text; `None` if the text is
+    /// another one. Blanks and the case of letters do not matter.
+    #[must_use]
+    pub fn reuse_in(&self, text: &str, address: u64) -> Option<Bits<4>> {
+        let shown = u64::from(self.shown_reuse().get());
+        let mut flags = (0..8).filter(|flags| flags & !shown == 0).map(Bits::from_bits);
+        flags.find(|flags| self.text_with(address, *flags).is_some_and(|known| known.is(text)))
     }
 
     /// Reads a text as nvdisasm prints it, of an instruction at an address.
@@ -380,7 +547,56 @@ impl Spa5Instruction {
     /// # Errors
     /// Returns the place and the reason if the text is not an instruction of `sm`.
     pub fn parse(text: &str, sm: Sm, address: u64) -> Result<Self, Spa5TextError> {
-        read::parse(text, sm, address)
+        read::parse(text, 0, sm, address, false).map(|(instruction, _)| instruction)
+    }
+
+    /// Reads a line: an instruction as in a program, with `.reuse`, and with scheduling before or after it in any
+    /// notation. A comment can follow.
+    ///
+    /// ```
+    /// use warpload_encoding::{Sm, Spa5Instruction};
+    ///
+    /// let line = Spa5Instruction::parse_line("01:-:-:Y:6  IADD R0, R1.reuse, R2; // x", Sm::SPA5, 8)?;
+    /// assert_eq!((line.instruction.word(), line.reuse.get()), (0x5c10_0000_0027_0100, 1));
+    /// assert_eq!(line.control.map(|control| control.stall.get()), Some(6));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the place and the reason if the line is not an instruction of `sm`.
+    pub fn parse_line(text: &str, sm: Sm, address: u64) -> Result<Spa5Line, Spa5TextError> {
+        read::parse_line(text, sm, address)
+    }
+
+    /// What bits 20:17 of the scheduling are. Conversions of 64 bits and small VMADs are not on the units that the others
+    /// of their names are on.
+    fn reuse(&self) -> Reuse {
+        let bits = |low: u32, width: u32| self.word >> low & ((1 << width) - 1);
+        let (target, source) = (bits(8, 2), bits(10, 2));
+        let is_on_other_unit = match self.mnemonic() {
+            "F2F" => source != 3 && (target != 3 || source == 0),
+            "F2I" | "I2F" => source != 3 && (target != 3 || source == 1),
+            "VMAD" => bits(36, 3) > 5 || bits(50, 1) == 1 && bits(28, 3) > 5,
+            _ => false,
+        };
+        if is_on_other_unit { Reuse::Nothing } else { reuse_of(self.form(), self.class) }
+    }
+
+    fn reuse_flag(&self, operand: &Operand) -> u8 {
+        reuse_flag_of(operand, self.reuse())
+    }
+
+    /// Whether the text leaves out an operand, because it has the number of no operand.
+    fn is_left_out(&self, operand: &Operand) -> bool {
+        let (word, set) = (self.word, self.set());
+        let number = operand.place.get(word);
+        if operand.kind == Kind::Named {
+            let name = operand.field.and_then(|field| field.name_of(number, set));
+            return name == Some(Name::Known(""));
+        }
+        operand.optional.is_some_and(|optional| u64::from(optional) == number)
+            && !operand.inverted.holds(word, set)
+            && !operand.negated.holds(word, set)
     }
 
     fn form(&self) -> &'static Form {
@@ -501,6 +717,25 @@ impl Spa5Instruction {
             suffixes,
         }
     }
+}
+
+fn mask_of(conditions: &[language::Condition]) -> u64 {
+    conditions.iter().fold(0, |mask, condition| mask | condition.place.mask())
+}
+
+fn field_mask(field: &NamedField) -> u64 {
+    field.place.mask() | mask_of(field.when)
+}
+
+/// The bits of an operand and of its marks.
+fn operand_mask(operand: &Operand) -> u64 {
+    let mark = |mark: &Mark| match mark {
+        Mark::Never => 0,
+        Mark::Bit(bit) => 1 << bit,
+        Mark::When(condition) => condition.place.mask(),
+    };
+    let marks = mark(&operand.negated) | mark(&operand.absolute) | mark(&operand.inverted);
+    operand.place.mask() | operand.base.mask() | marks
 }
 
 /// The address that a jump goes to.

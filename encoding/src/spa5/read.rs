@@ -4,12 +4,18 @@
 //! [`State`], the bits that are known so far, and tries the next possibility if the rest of the text does not follow.
 
 use core::cell::Cell;
-use core::fmt::{self, Write};
+use core::fmt;
 
 use super::language::{Class, Condition, Form, Kind, Mark, Name, NamedField, Operand, Place, Sms};
 use super::rows::FORMS;
-use super::{CLASSES, GUARD, Spa5Instruction, Spa5Text, number, set_of, target};
+use super::{
+    CLASSES, GUARD, PHASES, Reuse, Spa5Instruction, Spa5Line, number, reuse_flag_of, reuse_of,
+    set_of, target,
+};
+use crate::control::Control;
+use crate::field::Bits;
 use crate::sm::Sm;
+use crate::text::{ParseError, parse_annotations, parse_control_prefix};
 
 /// The steps after which the search ends: more than any row needs.
 const MAX_STEPS: u32 = 1 << 20;
@@ -34,6 +40,8 @@ pub enum Spa5TextErrorKind {
     Mnemonic,
     /// No form of the mnemonic goes on like this.
     Rest,
+    /// The scheduling before or after the instruction is wrong.
+    Scheduling(ParseError),
 }
 
 impl fmt::Display for Spa5TextError {
@@ -44,6 +52,7 @@ impl fmt::Display for Spa5TextError {
             Spa5TextErrorKind::Rest => {
                 f.write_str("no form of the instruction has this here, with what is before it")
             }
+            Spa5TextErrorKind::Scheduling(error) => error.fmt(f),
         }
     }
 }
@@ -55,12 +64,14 @@ impl core::error::Error for Spa5TextError {}
 struct State {
     known: u64,
     bits: u64,
+    /// Bits 20:17 of the scheduling.
+    reuse: u8,
 }
 
 impl State {
     fn with(self, mask: u64, bits: u64) -> Option<Self> {
         let is_same = self.known & mask & (self.bits ^ bits) == 0;
-        is_same.then_some(Self { known: self.known | mask, bits: self.bits | bits })
+        is_same.then_some(Self { known: self.known | mask, bits: self.bits | bits, ..self })
     }
 
     fn set(self, place: &Place, number: u64) -> Option<Self> {
@@ -76,11 +87,40 @@ struct Reader<'t> {
     sms: Sms,
     address: u64,
     class: Class,
+    reuse: Reuse,
     furthest: Cell<usize>,
     steps: Cell<u32>,
 }
 
-pub(super) fn parse(text: &str, sm: Sm, address: u64) -> Result<Spa5Instruction, Spa5TextError> {
+/// Reads an instruction with its scheduling.
+pub(super) fn parse_line(text: &str, sm: Sm, address: u64) -> Result<Spa5Line, Spa5TextError> {
+    let scheduling = |error: ParseError| Spa5TextError {
+        at: error.span.start,
+        kind: Spa5TextErrorKind::Scheduling(error),
+    };
+    let (leading, start) = parse_control_prefix(text).map_err(scheduling)?;
+    // No instruction contains `//`, `/*` or `&`, and behind a question mark there are no letters.
+    let begins = |at: &usize| match text.as_bytes().get(*at..) {
+        Some([b'?', next, ..]) => next.is_ascii_alphabetic(),
+        Some([b'/', b'/' | b'*', ..] | [b'&', ..]) => true,
+        _ => false,
+    };
+    let end = (start..text.len()).find(begins).unwrap_or(text.len());
+    let body = text.get(..end).unwrap_or(text);
+    let (instruction, reuse) = parse(body, start, sm, address, true)?;
+    let trailing = parse_annotations(text, end).map_err(scheduling)?;
+    let control = leading.or(trailing).map(|control| Control { reuse, ..control });
+    Ok(Spa5Line { instruction, control, reuse })
+}
+
+/// Reads an instruction that begins at a byte. `has_reuse` allows `.reuse`, and the phases of textures.
+pub(super) fn parse(
+    text: &str,
+    from: usize,
+    sm: Sm,
+    address: u64,
+    has_reuse: bool,
+) -> Result<(Spa5Instruction, Bits<4>), Spa5TextError> {
     let error = |at, kind| Spa5TextError { at, kind };
     let sms = set_of(sm).ok_or(error(0, Spa5TextErrorKind::Sm(sm)))?;
     let trimmed = text.trim_end().trim_end_matches(';').trim_end();
@@ -89,15 +129,16 @@ pub(super) fn parse(text: &str, sm: Sm, address: u64) -> Result<Spa5Instruction,
         sms,
         address,
         class,
+        reuse: Reuse::Nothing,
         furthest: Cell::new(0),
         steps: Cell::new(0),
     };
-    let start = trimmed.len() - trimmed.trim_start().len();
+    let start = trimmed.len() - trimmed.get(from..).unwrap_or("").trim_start().len();
     // The guard is the same in all rows.
     let (mut at, mut guard) = (start, None);
     let first = reader(Class::Registers);
     if let Some(after) = first.eat(start, "@") {
-        let unknown = State { known: 0, bits: 0 };
+        let unknown = State { known: 0, bits: 0, reuse: 0 };
         first.operand(&GUARD, after, unknown, &mut |end, state| {
             (at, guard) = (end, Some(state));
             true
@@ -112,15 +153,20 @@ pub(super) fn parse(text: &str, sm: Sm, address: u64) -> Result<Spa5Instruction,
         name.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
     let (name, end) = (name.get(..length).unwrap_or(""), at + length);
     let (mut furthest, mut is_known) = (end, false);
-    for form in FORMS.iter().filter(|form| form.name == name && form.sms.meets(sms)) {
+    let is_named = |form: &&Form| form.name.eq_ignore_ascii_case(name) && form.sms.meets(sms);
+    for form in FORMS.iter().filter(is_named) {
         is_known = true;
         for class in CLASSES.into_iter().filter(|class| form.classes.has(*class)) {
-            let reader = reader(class);
+            let reuse = if has_reuse { reuse_of(form, class) } else { Reuse::Nothing };
+            let reader = Reader { reuse, ..reader(class) };
             let mut found = None;
+            let written = trimmed.get(start..).unwrap_or("");
             reader.form(form, end, guard, &mut |state| {
+                let reuse = Bits::from_bits(state.reuse.into());
                 let decoded = Spa5Instruction::decode(state.bits, sm);
-                let is_it = decoded.filter(|decoded| is_text(&decoded.text_at(address), trimmed));
-                found = is_it;
+                found = decoded.map(|decoded| (decoded, reuse)).filter(|(decoded, reuse)| {
+                    decoded.text_with(address, *reuse).is_some_and(|text| text.is(written))
+                });
                 found.is_some()
             });
             if let Some(found) = found {
@@ -133,33 +179,6 @@ pub(super) fn parse(text: &str, sm: Sm, address: u64) -> Result<Spa5Instruction,
         true => Err(error(furthest, Spa5TextErrorKind::Rest)),
         false => Err(error(at, Spa5TextErrorKind::Mnemonic)),
     }
-}
-
-/// Compares a text with another one, apart from blanks and from the case of letters.
-struct Compare<'t> {
-    rest: &'t str,
-    is_equal: bool,
-}
-
-impl Write for Compare<'_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for byte in text.bytes().filter(|byte| *byte != b' ') {
-            self.rest = self.rest.trim_start_matches([' ', '\t']);
-            match self.rest.split_at_checked(1) {
-                Some((first, rest)) if first.as_bytes().eq_ignore_ascii_case(&[byte]) => {
-                    self.rest = rest
-                }
-                _ => self.is_equal = false,
-            }
-        }
-        Ok(())
-    }
-}
-
-fn is_text(written: &Spa5Text, text: &str) -> bool {
-    let mut compare = Compare { rest: text, is_equal: true };
-    let written = write!(compare, "{written}");
-    written.is_ok() && compare.is_equal && compare.rest.trim().is_empty()
 }
 
 impl Reader<'_> {
@@ -216,8 +235,8 @@ impl Reader<'_> {
         found: &mut dyn FnMut(State) -> bool,
     ) -> bool {
         let (opcode, mask) = form.opcode(self.class);
-        let state = State { known: u64::from(mask) << 48, bits: u64::from(opcode) << 48 };
-        let always = State { known: 15 << 16, bits: 7 << 16 };
+        let state = State { known: u64::from(mask) << 48, bits: u64::from(opcode) << 48, reuse: 0 };
+        let always = State { known: 15 << 16, bits: 7 << 16, reuse: 0 };
         let guarded = match (form.has_guard, guard) {
             (true, guard) => {
                 let guard = guard.unwrap_or(always);
@@ -230,11 +249,29 @@ impl Reader<'_> {
         let Some(state) = guarded else { return false };
         self.assume(state, form.when, true, &mut |state| {
             self.fields(form.modifiers, at, state, &mut |at, state| {
-                self.operands(form.operands, true, at, state, &mut |at, state| {
-                    self.rest(at).trim().is_empty() && self.settle(form.refused, state, found)
+                self.phase(at, state, &mut |at, state| {
+                    self.operands(form.operands, true, at, state, &mut |at, state| {
+                        self.rest(at).trim().is_empty() && self.settle(form.refused, state, found)
+                    })
                 })
             })
         })
+    }
+
+    /// Reads the phase of a texture instruction.
+    fn phase(&self, at: usize, state: State, next: Next<'_>) -> bool {
+        let phases = if self.reuse == Reuse::Phase { &PHASES } else { &[""; 4] };
+        (0..).zip(phases).skip(1).filter(|(_, name)| !name.is_empty()).any(|(reuse, name)| {
+            self.eat_name(at, name).is_some_and(|end| next(end, State { reuse, ..state }))
+        }) || next(at, state)
+    }
+
+    /// Reads `.reuse` behind an operand.
+    fn reuse(&self, operand: &Operand, at: usize, state: State, next: Next<'_>) -> bool {
+        let flag = reuse_flag_of(operand, self.reuse);
+        let end = self.eat_name(at, ".reuse").filter(|_| flag != 0);
+        end.is_some_and(|end| next(end, State { reuse: state.reuse | flag, ..state }))
+            || next(at, state)
     }
 
     /// Goes on with each state in which all conditions hold, or in which one does not.
@@ -438,9 +475,9 @@ impl Reader<'_> {
                 self.mark(inverted, invert, at, state, &mut |at, state| {
                     self.mark(absolute, "|", at, state, &mut |inside, state| {
                         self.value(operand, inside, state, &mut |end, state| {
-                            self.fields(suffixes, end, state, &mut |end, state| match inside > at {
-                                true => self.eat(end, "|").is_some_and(|end| next(end, state)),
-                                false => next(end, state),
+                            self.fields(suffixes, end, state, &mut |end, state| {
+                                let end = if inside > at { self.eat(end, "|") } else { Some(end) };
+                                end.is_some_and(|end| self.reuse(operand, end, state, next))
                             })
                         })
                     })

@@ -3,30 +3,67 @@
 use core::fmt::{self, Write};
 
 use super::language::{Kind, Name, NamedField, Operand};
-use super::{GUARD, Spa5Instruction, number, swapped, target};
+use super::{GUARD, PHASES, Reuse, Spa5Instruction, number, swapped, target};
+use crate::field::Bits;
 
 /// The text of an instruction at an address. Displays without allocating.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spa5Text {
     instruction: Spa5Instruction,
     address: u64,
+    reuse: Bits<4>,
 }
 
 impl Spa5Text {
-    pub(super) fn new(instruction: Spa5Instruction, address: u64) -> Self {
-        Self { instruction, address }
+    pub(super) fn new(instruction: Spa5Instruction, address: u64, reuse: Bits<4>) -> Self {
+        Self { instruction, address, reuse }
+    }
+
+    /// Whether a text is this one, apart from blanks and from the case of letters.
+    pub(super) fn is(&self, text: &str) -> bool {
+        let mut compare = Compare { rest: text, is_equal: true };
+        let written = write!(compare, "{self}");
+        written.is_ok() && compare.is_equal && compare.rest.trim().is_empty()
+    }
+
+    pub(super) fn fmt_operand(&self, operand: &Operand, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { instruction: of, address, reuse } = *self;
+        Writer { of, address, reuse, out: f }.operand(operand)
+    }
+}
+
+/// Compares a text with the one that is written.
+struct Compare<'t> {
+    rest: &'t str,
+    is_equal: bool,
+}
+
+impl Write for Compare<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for byte in text.bytes().filter(|byte| *byte != b' ') {
+            self.rest = self.rest.trim_start_matches([' ', '\t']);
+            match self.rest.split_at_checked(1) {
+                Some((first, rest)) if first.as_bytes().eq_ignore_ascii_case(&[byte]) => {
+                    self.rest = rest;
+                }
+                _ => self.is_equal = false,
+            }
+        }
+        Ok(())
     }
 }
 
 impl fmt::Display for Spa5Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Writer { of: self.instruction, address: self.address, out: f }.write()
+        let Self { instruction: of, address, reuse } = *self;
+        Writer { of, address, reuse, out: f }.write()
     }
 }
 
 struct Writer<'w, 'f> {
     of: Spa5Instruction,
     address: u64,
+    reuse: Bits<4>,
     out: &'w mut fmt::Formatter<'f>,
 }
 
@@ -42,9 +79,13 @@ impl Writer<'_, '_> {
         for field in self.of.modifiers() {
             self.field(field)?;
         }
+        if self.of.reuse() == Reuse::Phase {
+            let phase = PHASES.get(usize::from(self.reuse.get() & 3));
+            self.out.write_str(phase.copied().unwrap_or_default())?;
+        }
         let mut is_first = true;
         for operand in self.of.present_operands() {
-            if self.is_left_out(&operand) {
+            if self.of.is_left_out(&operand) {
                 continue;
             }
             // `CCTL.QRY1[R1]` has no blank.
@@ -58,19 +99,6 @@ impl Writer<'_, '_> {
             self.operand(&operand)?;
         }
         Ok(())
-    }
-
-    /// Whether the operand has the number with which it is left out.
-    fn is_left_out(&self, operand: &Operand) -> bool {
-        let (word, set) = (self.of.word, self.of.set());
-        let number = operand.place.get(word);
-        if operand.kind == Kind::Named {
-            let name = operand.field.and_then(|field| field.name_of(number, set));
-            return name == Some(Name::Known(""));
-        }
-        operand.optional.is_some_and(|optional| u64::from(optional) == number)
-            && !operand.inverted.holds(word, set)
-            && !operand.negated.holds(word, set)
     }
 
     /// Writes the name of a field after a dot.
@@ -109,7 +137,9 @@ impl Writer<'_, '_> {
         for suffix in operand.suffixes.iter().filter(|suffix| suffix.is_in(class)) {
             self.field(suffix)?;
         }
-        self.out.write_str(if absolute && !is_immediate { "|" } else { "" })
+        self.out.write_str(if absolute && !is_immediate { "|" } else { "" })?;
+        let is_reused = self.of.reuse_flag(operand) & self.reuse.get() != 0;
+        self.out.write_str(if is_reused { ".reuse" } else { "" })
     }
 
     fn register(&mut self, number: u64) -> fmt::Result {

@@ -201,6 +201,16 @@ impl<'t> AnnotationName<'t> {
     }
 }
 
+/// Parses the annotations of SM 5.x or 6.x from a byte to the end of a line; `None` if there are none.
+pub(crate) fn parse_annotations(text: &str, from: usize) -> Result<Option<Control>, ParseError> {
+    let mut cursor = Cursor::new(text, from);
+    let found = cursor.annotations(false)?.map(Annotations::control);
+    if !cursor.is_at_end() && !cursor.eat(b';') {
+        return Err(cursor.error(ParseErrorKind::Expected(Expected::End)));
+    }
+    Ok(found)
+}
+
 /// Parses the notation of maxas or CuAssembler before an instruction. Returns the scheduling, or `None` if there is
 /// none, and the byte offset of the rest of the line, which is not checked.
 ///

@@ -16,6 +16,7 @@ mod read;
 mod scheduling;
 mod write;
 
+pub(crate) use self::annotation::parse_annotations;
 pub use self::annotation::parse_control_prefix;
 pub use self::cursor::LineSpan;
 pub use self::error::{Expected, ParseError, ParseErrorKind};

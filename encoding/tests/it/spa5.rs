@@ -3,17 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 
-use warpload_encoding::{Sm, Spa5Instruction, Spa5TextErrorKind};
+use warpload_encoding::{Bits, Sm, Spa5Instruction, Spa5TextErrorKind};
 
 use crate::common::Random;
 
 const SMS: [&str; 6] = ["50", "52", "53", "60", "61", "62"];
 
-/// Word, text and SMs of each row; the text of a refused word is `-`.
-fn rows() -> Vec<(u64, String, Vec<Sm>)> {
-    let compressed = std::fs::read("tests/data/nvdisasm-spa5.tsv.xz").unwrap();
+fn unpacked(path: &str) -> String {
+    let compressed = std::fs::read(path).unwrap();
     let mut text = String::new();
     liblzma::read::XzDecoder::new(&compressed[..]).read_to_string(&mut text).unwrap();
+    text
+}
+
+/// Word, text and SMs of each row; the text of a refused word is `-`.
+fn rows() -> Vec<(u64, String, Vec<Sm>)> {
+    let text = unpacked("tests/data/nvdisasm-spa5.tsv.xz");
     let sms = |list: &str| list.split(',').map(|sm| sm.parse().unwrap()).collect::<Vec<Sm>>();
     let row = |line: &str| {
         let mut fields = line.split('\t');
@@ -117,4 +122,64 @@ fn texts_are_read_as_people_write_them() {
     let error = Spa5Instruction::parse("IADD R1, R2, R3", volta, 8).unwrap_err();
     assert_eq!(error.to_string(), "instructions of SM 70 have 128 bits");
     assert!(Spa5Instruction::decode(0x5c10_0000_0027_0100, volta).is_none());
+}
+
+/// Texts of nvdisasm 12.8 for words in programs, with bits 20:17 of their scheduling: 12 words of each mnemonic; `-` is
+/// refused.
+#[test]
+fn reuse_is_printed_as_by_nvdisasm() {
+    let (mut shown, mut refused) = (0, 0);
+    for line in unpacked("tests/data/nvdisasm-spa5-reuse.tsv.xz").lines() {
+        let [word, reuse, address, sm, text] = line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("{line}")
+        };
+        let [word, address] = [word, address].map(|hex| u64::from_str_radix(hex, 16).unwrap());
+        let (sm, reuse) = (sm.parse().unwrap(), Bits::from_bits(reuse.parse().unwrap()));
+        let decoded = Spa5Instruction::decode(word, sm).unwrap();
+        let written = decoded.text_with(address, reuse).map(|written| written.to_string());
+        assert_eq!(written.as_deref().unwrap_or("-").trim_end(), text, "{line}");
+        if written.is_none() {
+            refused += 1;
+            continue;
+        }
+        let shows = Bits::from_bits((reuse.get() & decoded.shown_reuse().get()).into());
+        assert_eq!(decoded.reuse_in(text, address), Some(shows), "{line}");
+        let read = Spa5Instruction::parse_line(text, sm, address);
+        let read = read.unwrap_or_else(|error| panic!("{text}: {error} at byte {}", error.at));
+        assert_eq!(read.reuse, shows, "{line}");
+        assert_eq!(
+            read.instruction.text_with(address, shows).map(|text| text.to_string()),
+            written
+        );
+        shown += u32::from(shows.get() > 0);
+    }
+    assert!(shown > 800 && refused > 800, "{shown} {refused}");
+}
+
+#[test]
+fn lines_are_read_with_their_scheduling() {
+    let sm: Sm = "61".parse().unwrap();
+    let control = |text: &str| {
+        let line = Spa5Instruction::parse_line(text, sm, 8).map_err(|error| error.at)?;
+        assert_eq!(line.instruction.word(), 0x5c10_0000_0027_0100, "{text}");
+        Ok(line.control.map(|control| control.pack()))
+    };
+    let first = Some(0x207e1);
+    for (text, expected) in [
+        ("IADD R0, R1, R2", Ok(None)),
+        ("iadd r0 , r1, r2 ; // a comment", Ok(None)),
+        ("--:-:-:-:1  IADD R0, R1.reuse, R2;", Ok(Some(0x207f1))),
+        ("[B------:R-:W-:Y:S01] IADD R0, R1.reuse, R2 /* x */", Ok(first)),
+        ("IADD R0, R1.reuse, R2 &req={0} &wr=1 ?WAIT1_END_GROUP;", Ok(Some(0x20f21))),
+        ("IADD R0, R1.again, R2", Err(11)),
+        ("IADD.reuse R0, R1, R2", Err(5)),
+        ("IADD R0, R1, R2 &req={9}", Err(22)),
+        ("--:-:-:-:g IADD R0, R1, R2", Err(0)),
+        ("--:-:-:-:1 IADE R0, R1, R2", Err(11)),
+    ] {
+        assert_eq!(control(text), expected, "{text}");
+    }
+    assert!(Spa5Instruction::mnemonics(sm).filter(|name| *name == "IADD").count() == 1);
+    assert!(!Spa5Instruction::mnemonics(sm).any(|name| name == "HADD2"));
+    assert_eq!(Spa5Instruction::mnemonics("80".parse().unwrap()).count(), 0);
 }

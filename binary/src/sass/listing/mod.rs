@@ -73,7 +73,12 @@ struct State {
     ptx: Option<u64>,
     last_line: u64,
     ended: bool,
+    /// The labels of the next instruction.
+    labels: Vec<Arc<str>>,
 }
+
+/// The most labels of one instruction that are kept.
+const MAX_LABELS: usize = 256;
 
 /// The last control word, and the instructions that it still applies to.
 #[derive(Debug)]
@@ -164,13 +169,15 @@ impl State {
             let error = || Place::new(line, fault.at).error(fault.kind);
             self.lone_half().unwrap_or_else(error)
         })?;
-        if shape == Shape::Blank {
-            return Ok(());
+        match shape {
+            Shape::Blank => return Ok(()),
+            Shape::Label(name) if self.labels.len() < MAX_LABELS => self.labels.push(name.into()),
+            _ => {}
         }
         match (&mut self.pending, &shape) {
             (None, _) => {}
             // Labels and directives can come before the word.
-            (Some(_), Shape::Other) => return Ok(()),
+            (Some(_), Shape::Other | Shape::Label(_)) => return Ok(()),
             (Some(Pending::Pair(pair)), Shape::Word(word)) if pair.words.len() < 2 => {
                 pair.words.push((*word, word_place(line)));
                 return Ok(());
@@ -182,7 +189,7 @@ impl State {
             (Some(_), _) => self.settle()?,
         }
         match shape {
-            Shape::Blank | Shape::Other => {}
+            Shape::Blank | Shape::Other | Shape::Label(_) => {}
             Shape::Function(name) => self.begin_function(name),
             Shape::Registers(registers) => self.registers = Some(registers),
             // PTX, which cuobjdump can print beside the SASS, also names its target.
@@ -226,6 +233,7 @@ impl State {
             line: Some(line.number),
             registers: self.registers,
             sm: self.sm,
+            labels: std::mem::take(&mut self.labels),
             unit: Some(CodeUnit::Word),
             ..SassInstruction::default()
         };
@@ -246,6 +254,9 @@ impl State {
         line: Line<'_>,
         parts: &InstructionLine<'_>,
     ) -> Result<(), SassError> {
+        if let Some(name) = parts.function {
+            self.begin_function(Some(name).filter(|name| *name != "-"));
+        }
         self.unit = self.unit.or_else(|| unit_of_offset(parts.offset?));
         let unit = self.code_unit();
         let is_wide = unit == Some(CodeUnit::Word);
@@ -254,15 +265,18 @@ impl State {
             function: self.function.clone(),
             offset: parts.offset,
             word: None,
-            text: Some(parts.text.to_owned()),
+            text: Some(parts.text).filter(|text| !text.is_empty()).map(str::to_owned),
             control: parts.control,
             line: Some(line.number),
             column: Some(parts.start + 1),
             registers: self.registers,
             is_relocated: false,
             source: None,
+            target: None,
             sm: self.sm,
             unit,
+            input_offset: Some(line.offset + parts.start as u64),
+            labels: std::mem::take(&mut self.labels),
         };
         let end = Place::new(line, parts.end);
         match parts.word {

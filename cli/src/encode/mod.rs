@@ -1,23 +1,33 @@
-//! `encode`: assembles text to words and bundles.
+//! `encode`: assembles text to words and bundles; `listing` assembles whole listings, `patch` replaces a word of a cubin.
+
+mod listing;
+mod patch;
+
+use std::path::PathBuf;
 
 use warpload::encoding::control::{Bundle, Control};
 use warpload::encoding::{
     Expected, Instruction, LoadDestination, LoadSize, MachineWord, NotExecutable, ParseErrorKind,
-    ParsedLine, Sm, parse_control_prefix, parse_line, parse_line_like,
+    ParsedLine, Sm, Spa5Instruction, parse_control_prefix, parse_line, parse_line_like,
 };
 use warpload::explain::certain_fault;
 use warpload::load::{AnyRegister, WarpFault};
+use warpload_binary::names::NamePattern;
 use warpload_binary::word::{NotALoad, ptx_opcode, read_load_word};
 
-use super::diagnostic::{self, Message, MessageLevel, Origin};
-use super::io::Output;
-use super::options::Format;
-use super::word::{ERROR, each_given, is_argument, is_stdin, refuse, unquoted, with_option};
+use self::listing::Listing;
+use crate::diagnostic::{self, Message, MessageLevel, Origin};
+use crate::io::Output;
+use crate::options::{Format, Progress, number};
 use crate::process::Status;
+use crate::word::{
+    ERROR, FIRST, each_given, is_argument, is_stdin, may_be_other, refuse, refuse_other, unquoted,
+    with_option,
+};
 
-/// Assemble text to words
+/// Assemble text to words, and listings to code
 ///
-/// Writes one hexadecimal word a line. Empty lines of standard input, and lines with only a comment, are skipped. A
+/// Writes one hexadecimal word a line: of SM 5.0 to 6.2 for every instruction, of later SMs for loads. Empty lines of standard input, and lines with only a comment, are skipped. A
 /// line with an error is written as `error`, and the exit status is 2. A load that is known to fault when executed is
 /// assembled, with a warning.
 #[derive(clap::Args)]
@@ -27,7 +37,11 @@ Examples:
   warpload encode < loads.sass
   warpload encode --sm 90 'LDG.E R0, desc[UR4][R2.64+0x10]'
   warpload encode --sm 80 --like 0x000ea2000c1e1d000000000402047981 'LDG.E.128 R8, [R2.64]'
-  warpload encode --bundle 'LD R0, [R2] &wr=0 ?W2G' 'LD R1, [R2+4] &wr=1 &req={0}'")]
+  warpload encode --sm 61 --at 0x30 '@P0 BRA 0x60'
+  warpload encode --bundle 'LD R0, [R2] &wr=0 ?W2G' 'LD R1, [R2+4] &wr=1 &req={0}'
+  warpload decode --all --control maxas kernel.cubin | warpload encode --listing - --sm 61
+  nvdisasm -hex kernel.cubin | warpload encode --listing - --function scan -o scan.bin
+  warpload encode --patch kernel.cubin --at scan+0x88 'IADD R0, R1, R2' -o new.cubin")]
 pub(crate) struct Arguments {
     /// Instructions, each quoted, or one without quotes; without any, or with `-`, lines of standard input
     text: Vec<String>,
@@ -39,6 +53,40 @@ pub(crate) struct Arguments {
     /// before the load, make the control word. Put `--` before texts that begin with `-`.
     #[arg(long)]
     bundle: bool,
+
+    /// Assemble a whole listing of SM 5.0 to 6.2: of `decode --all --control`, of nvdisasm -hex, of cuobjdump -sass
+    ///
+    /// Each function is written as bundles, control words included. The text of an instruction decides, and its word in
+    /// the listing supplies what the text does not show; a word that nvdisasm refuses has no text and is taken as it is.
+    /// Labels are addresses. Scheduling comes from control words or notations before the texts.
+    #[arg(
+        long,
+        value_name = "LISTING",
+        conflicts_with_all = ["text", "bundle", "like", "at", "patch"]
+    )]
+    listing: Option<PathBuf>,
+
+    /// Functions of the listing: a part of the mangled or demangled name, or a regular expression
+    #[arg(long, value_name = "NAME|REGEX", requires = "listing")]
+    function: Option<NamePattern>,
+
+    /// Write a copy of this cubin of SM 5.0 to 6.2, in which one instruction word is replaced. Its scheduling stays
+    #[arg(
+        long,
+        value_name = "CUBIN",
+        requires_all = ["at", "text", "output"],
+        conflicts_with_all = ["bundle", "like", "sm"]
+    )]
+    patch: Option<PathBuf>,
+
+    /// Address of each instruction of SM 5.0 to 6.2, from which jumps go; 0x8 by default, that of the first instruction
+    /// of a function. With `--patch`, the word to replace
+    #[arg(long, value_name = "ADDRESS|FUNCTION+OFFSET")]
+    at: Option<String>,
+
+    /// File for the code of the listing's only function, a raw stream of bundles; or for the new cubin
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
 
     /// SM to assemble for, such as 80 or 90a; SM 5.x and 6.x by default. Words of SM 7.0 and later have 128 bits and
     /// include scheduling
@@ -67,8 +115,24 @@ struct BundleJson {
     bundle: [String; 4],
 }
 
-pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
+pub(crate) fn execute(
+    arguments: Arguments,
+    progress: Progress,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
     let sm = arguments.sm.unwrap_or(Sm::SPA5);
+    if let Some(listing) = &arguments.listing {
+        let (function, to) = (arguments.function.as_ref(), arguments.output.as_deref());
+        let listing = Listing { path: listing, function, sm: arguments.sm, to };
+        return listing.assemble(arguments.format, progress, output);
+    }
+    if let (Some(cubin), Some(at), Some(to)) = (&arguments.patch, &arguments.at, &arguments.output)
+    {
+        return patch::execute(cubin, at, &unquoted(arguments.text), to, output);
+    }
+    anyhow::ensure!(arguments.output.is_none(), "--output: words are written to standard output");
+    let at = arguments.at.as_deref().map(number(0..=u64::MAX)).transpose();
+    let at = at.map_err(|error| anyhow::anyhow!("--at: {error}"))?.unwrap_or(FIRST);
     if arguments.bundle && sm.has_wide_words() {
         anyhow::bail!(
             "--bundle: code of SM {sm} has no bundles; each word of 128 bits has its own scheduling"
@@ -80,6 +144,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         bundle: arguments.bundle,
         is_one: given.len() == 1 && !is_stdin(&given),
         sm,
+        at,
         // Bundles and the word of `--like` determine the SM, too.
         is_sm_certain: arguments.sm.is_some() || arguments.bundle || like.is_some(),
         like,
@@ -108,6 +173,8 @@ struct Batch {
     /// Whether there is only one text, so that no placeholder is needed to keep lines of output and texts together.
     is_one: bool,
     sm: Sm,
+    /// The address of each instruction.
+    at: u64,
     /// Whether the SM was given or can be inferred, or has been noted already.
     is_sm_certain: bool,
     like: Option<Instruction>,
@@ -126,6 +193,19 @@ impl Batch {
         };
         let ParsedLine { instruction: load, control, alias, chosen, .. } = match parsed {
             Ok(parsed) => parsed,
+            Err(error) if may_be_other(&error, text, self.sm) => {
+                return match Spa5Instruction::parse_line(text, self.sm, self.at) {
+                    Ok(line) => {
+                        let control = line.control.unwrap_or_default();
+                        let control = Control { reuse: line.reuse, ..control };
+                        Ok(self.word(text, line.instruction.word().into(), control, output)?)
+                    }
+                    Err(other) => {
+                        refuse_other(&other, &error, origin, text, self.sm, output)?;
+                        Ok(self.error(Some(text), output)?)
+                    }
+                };
+            }
             Err(error) => {
                 refuse(&error, origin, text, Some(self.sm), output)?;
                 return Ok(self.error(Some(text), output)?);
@@ -152,17 +232,27 @@ impl Batch {
             output.flush()?;
             warn_of(fault, &load, origin, text);
         }
-        let word = load.word();
+        self.word(text, load.word(), control.unwrap_or_default(), output)?;
+        Ok(self.name_sm(text, output)?)
+    }
+
+    fn word(
+        &mut self,
+        text: &str,
+        word: MachineWord,
+        control: Control,
+        output: &mut Output,
+    ) -> std::io::Result<()> {
         match (self.format, word) {
             (_, MachineWord::Bits64(word)) if self.bundle => {
-                self.instructions.push((word, control.unwrap_or_default()));
+                self.instructions.push((word, control));
+                Ok(())
             }
-            (Format::Text, word) => output.line(word)?,
+            (Format::Text, word) => output.line(word),
             (Format::Json, word) => {
-                output.json(&EncodedJson { text: Some(text), word: Some(word.to_string()) })?;
+                output.json(&EncodedJson { text: Some(text), word: Some(word.to_string()) })
             }
         }
-        Ok(self.name_sm(text, output)?)
     }
 
     /// Notes, once, the assumed SM, if none was given and other SMs can assemble the text too.
@@ -202,12 +292,14 @@ impl Batch {
         if self.status != Status::Done {
             return Ok(());
         }
-        for three in self.instructions.chunks(3) {
+        let bundles = self.instructions.chunks(3).map(|three| {
             let mut bundle = Bundle::nops();
             for (slot, (word, control)) in three.iter().enumerate() {
                 (bundle.words[slot], bundle.control[slot]) = (*word, *control);
             }
-            let words = bundle.to_words().map(|word| MachineWord::from(word).to_string());
+            bundle
+        });
+        for words in bundles.map(words_of) {
             match self.format {
                 Format::Text => words.iter().try_for_each(|word| output.line(word))?,
                 Format::Json => output.json(&BundleJson { bundle: words })?,
@@ -215,6 +307,11 @@ impl Batch {
         }
         Ok(())
     }
+}
+
+/// The words of a bundle, the control word first.
+fn words_of(bundle: Bundle) -> [String; 4] {
+    bundle.to_words().map(|word| MachineWord::from(word).to_string())
 }
 
 /// Parses the word of `--like`.
