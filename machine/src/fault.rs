@@ -7,6 +7,7 @@ use crate::hang::{Hang, Wait};
 use crate::memory::Missing;
 use crate::races::{OtherAccess, Unordered};
 use crate::registers::Origin;
+use crate::scoreboard::ScoreboardFault;
 use crate::tensor::TensorFault;
 
 /// What went wrong at an instruction: `S` is how another instruction is known, `C` why a value is unknown. The machine
@@ -40,6 +41,13 @@ pub enum FaultKind<S, C> {
         reason: Unordered,
         /// The number of races between the two instructions.
         times: u64,
+    },
+    /// The schedule of the program does not wait for an earlier instruction.
+    Scoreboard {
+        /// The earlier instruction.
+        other: S,
+        /// What is missing.
+        fault: Box<ScoreboardFault>,
     },
     /// A `trap` instruction. It ends the launch.
     Trap,
@@ -233,6 +241,7 @@ impl<S, C> FaultKind<S, C> {
             Self::ReadOnly => "read_only",
             Self::Mbarrier(_) => "mbarrier",
             Self::Race { .. } => "race",
+            Self::Scoreboard { .. } => "scoreboard",
             Self::Trap => "trap",
             Self::Barrier(_) => "barrier",
             Self::Membermask { .. } => "membermask",
@@ -251,12 +260,12 @@ impl<S, C> FaultKind<S, C> {
         }
     }
 
-    /// Returns the other instruction of the fault: that of the other access of a race, or the last one that changed what
-    /// threads wait for.
+    /// Returns the other instruction of the fault: that of the other access of a race, the one that is not waited for, or
+    /// the last one that changed what threads wait for.
     #[must_use]
     pub fn other(&self) -> Option<&S> {
         match self {
-            Self::Race { other, .. } => Some(other),
+            Self::Race { other, .. } | Self::Scoreboard { other, .. } => Some(other),
             Self::Hang(hang) => match &hang.wait {
                 Wait::Mbarrier { last, .. } | Wait::Memory { last } => last.as_ref(),
                 Wait::Barrier { .. } | Wait::Lanes { .. } | Wait::Loop => None,
@@ -277,6 +286,7 @@ impl<S, C> FaultKind<S, C> {
             Self::Race { other, thread, block, access, reason, times } => {
                 F::Race { other: site(with, other), thread, block, access, reason, times }
             }
+            Self::Scoreboard { other, fault } => F::Scoreboard { other: site(with, other), fault },
             Self::UnknownValue { what, cause: of } => {
                 F::UnknownValue { what, cause: cause(with, of) }
             }

@@ -36,6 +36,7 @@ mod printf;
 mod races;
 mod registers;
 mod scalar;
+mod scoreboard;
 mod stack;
 pub mod tensor;
 mod tensor_load;
@@ -68,4 +69,5 @@ pub use self::observer::{
 pub use self::races::{OtherAccess, Unordered};
 pub use self::registers::{Origin, Registers};
 pub use self::scalar::ScalarType;
+pub use self::scoreboard::ScoreboardFault;
 pub use self::tensor_load::WarpTensorMemory;

@@ -1,10 +1,11 @@
-//! Launches a kernel of a cubin: `launch FILE --function NAME --grid X,Y,Z --block X,Y,Z --arg VALUE --dump INDEX=FILE`.
+//! Launches a kernel of a cubin: `launch FILE --function NAME --grid X,Y,Z --block X,Y,Z --arg VALUE --dump INDEX=FILE`,
+//! with `--check LIST` of [`Checks`].
 
 #![expect(clippy::print_stderr, reason = "a program")]
 
 use std::collections::HashMap;
 
-use warpload_machine::{AllocationUse, DeviceMemory};
+use warpload_machine::{AllocationUse, Checks, DeviceMemory, FaultKind};
 use warpload_sass::{SassLaunch, SassProgram};
 
 fn dimensions(text: &str) -> Result<[u32; 3], Box<dyn std::error::Error>> {
@@ -20,6 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let file = arguments.next().ok_or("a cubin")?;
     let (mut grid, mut block, mut shared, mut function) = ([1; 3], [32, 1, 1], 0, None);
     let (mut values, mut dumps) = (Vec::new(), Vec::new());
+    let mut checks = Checks::default();
     while let Some(option) = arguments.next() {
         let value = arguments.next().ok_or("a value")?;
         match &*option {
@@ -29,6 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "--shared-bytes" => shared = value.parse()?,
             "--arg" => values.push(value),
             "--dump" => dumps.push(value),
+            "--check" => checks = value.parse()?,
             _ => return Err(option.into()),
         }
     }
@@ -38,6 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let kernel = program.kernel(function.as_deref())?;
     let mut launch = SassLaunch::new(grid, block);
     launch.options.shared_bytes = shared;
+    launch.options.checks = checks;
     let (mut parameters, mut buffers) = (Vec::new(), HashMap::new());
     for (number, value) in values.iter().enumerate() {
         let bytes = match value.split_once(':') {
@@ -68,13 +72,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         eprintln!("not executed ({count}): {}", text(*site));
     }
     for fault in outcome.faults.iter().take(5) {
-        eprintln!(
-            "{:?} {:#x} {:?}: {}",
-            fault.kind.name(),
-            fault.address,
-            fault.kind,
-            text(fault.site)
-        );
+        let what = match &fault.kind {
+            FaultKind::Scoreboard { other, fault } => fault.text(&format!("at {}", text(*other))),
+            kind => format!("{kind:?}, {:#x}", fault.address),
+        };
+        eprintln!("{} at {}: {what}", fault.kind.name(), text(fault.site));
     }
     for dump in dumps {
         let (number, path) = dump.split_once('=').ok_or("INDEX=FILE")?;

@@ -6,7 +6,7 @@ use thiserror::Error;
 use warpload::lane::{LaneMask, LaneValues};
 use warpload::memory::AddressMap;
 use warpload_binary::cubin::{CubinProgram, ProgramRelocation, ProgramSection, ProgramSymbol};
-use warpload_encoding::{Group, Pred, Reg, Sm, Spa5Instruction};
+use warpload_encoding::{Control, Group, Pred, Reg, Sm, Spa5Instruction};
 use warpload_machine::{
     AllocationError, AllocationUse, DeviceMemory, LaunchOptions, LaunchOutcome, LaunchWatch,
     MemoryObserver, Protection, TooMuchMemory, run,
@@ -263,6 +263,14 @@ impl SassProgram {
         Spa5Instruction::decode(*word, self.sm())
     }
 
+    /// Returns the slot of the control word for an instruction at an address of the code.
+    #[must_use]
+    pub fn control(&self, address: u64) -> Option<Control> {
+        let word = self.words.get(&(address / GROUP * GROUP))?;
+        let slot = (address % GROUP / WORD).checked_sub(1)?;
+        Control::slots(*word).get(slot as usize).copied()
+    }
+
     /// Returns the name of the function with an address of the code, and the offset there.
     #[must_use]
     pub fn function_at(&self, address: u64) -> Option<(String, u64)> {
@@ -496,7 +504,7 @@ impl SassProgram {
             let address = self.bank(&section, memory)?;
             memory.set_bank(2, address);
         }
-        let mut lowered = lower(self, kernel);
+        let mut lowered = lower(self, kernel, launch.options.checks.scoreboard);
         lowered.preset(&launch.registers, &launch.predicates);
         let outcome = run(&lowered.code, &launch.options, memory, observer, watch);
         memory.release(bank);

@@ -80,7 +80,8 @@ impl KernelResult {
                     (true, false) => " in what was executed",
                     (false, _) => " so far",
                 };
-                let Checks { races, sync, uninitialized } = self.checks;
+                // PTX has no schedule to check.
+                let Checks { races, sync, uninitialized, scoreboard: _ } = self.checks;
                 let races = match races {
                     None => Some(("races", "were")),
                     Some(CheckedRaces::Shared) => Some(("races in global memory", "were")),
@@ -399,6 +400,9 @@ impl fmt::Display for KernelFault {
                 if *times > 1 {
                     write!(f, "; {times} times")?;
                 }
+            }
+            KernelFaultKind::Scoreboard { other, fault } => {
+                write!(f, "scoreboard: {}", fault.text(&format!("in {other}")))?;
             }
             KernelFaultKind::Trap => f.write_str("trap")?,
             KernelFaultKind::Barrier(fault) => write!(f, "barrier: {fault}")?,

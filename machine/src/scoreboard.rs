@@ -1,0 +1,490 @@
+//! [`Scheduled`]: what an instruction waits for and what it sets, where a compiler has scheduled the program; and the
+//! judgement of it. Results never depend on it, so the instructions that break a promise are only reported.
+//!
+//! An operation takes a known number of cycles until its result can be used, or it sets a barrier then. An instruction
+//! that reads its sources later sets another barrier once it has read them. Barriers count: each instruction that sets
+//! one adds one to it, and takes it back when it is done.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use crate::code::{Code, Site};
+
+/// The 64-bit words of a [`RowSet`].
+const WORDS: usize = 5;
+
+/// The most instructions that a barrier counts. One more waits until an earlier one is done.
+const MOST_COUNTED: usize = 63;
+
+/// The most instructions on their way that are remembered: those of all barriers, and some that set none.
+const MOST_IN_FLIGHT: usize = 8 * MOST_COUNTED;
+
+/// The most units.
+const UNITS: usize = 8;
+
+/// Cycles that are enough for any result: those of a jump, because how long it takes is not known.
+const LONG: u64 = 64;
+
+/// A set of rows. The front end numbers the rows that instructions name from 0 on, below [`RowSet::CAPACITY`], and
+/// [`Code::row_names`] has their names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RowSet([u64; WORDS]);
+
+impl RowSet {
+    /// The number of rows that a set can have.
+    pub const CAPACITY: u32 = 64 * WORDS as u32;
+
+    /// Adds a row. One beyond the capacity is left out.
+    pub fn insert(&mut self, row: u32) {
+        if let Some(word) = self.0.get_mut(row as usize / 64) {
+            *word |= 1 << (row % 64);
+        }
+    }
+
+    /// Whether the set has a row.
+    #[must_use]
+    pub fn has(&self, row: u32) -> bool {
+        self.0.get(row as usize / 64).is_some_and(|word| word >> (row % 64) & 1 != 0)
+    }
+
+    /// Whether the set has no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The rows in order.
+    pub fn rows(&self) -> impl Iterator<Item = u32> {
+        let words = self.0;
+        (0_u32..).zip(words).flat_map(|(at, mut word)| {
+            std::iter::from_fn(move || {
+                let bit = word.trailing_zeros();
+                word &= word.wrapping_sub(1);
+                (bit < 64).then_some(64 * at + bit)
+            })
+        })
+    }
+
+    /// The rows of both sets.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|at| self.0[at] & other.0[at]))
+    }
+
+    /// The rows of either set.
+    #[must_use]
+    pub fn or(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|at| self.0[at] | other.0[at]))
+    }
+
+    /// The rows that are not in the other set.
+    #[must_use]
+    pub fn without(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|at| self.0[at] & !other.0[at]))
+    }
+}
+
+impl FromIterator<u32> for RowSet {
+    fn from_iter<I: IntoIterator<Item = u32>>(rows: I) -> Self {
+        let mut set = Self::default();
+        rows.into_iter().for_each(|row| set.insert(row));
+        set
+    }
+}
+
+/// The schedule of an instruction, for [`Action::Scheduled`]. Barriers have the numbers 0 to 7.
+#[derive(Clone, Debug, Default)]
+pub struct Scheduled {
+    /// The name of the instruction.
+    pub name: &'static str,
+    /// The barriers that it waits for before it begins, one bit each.
+    pub waits: u8,
+    /// A barrier that it waits for only until it counts no more than a number of instructions. They are done in order.
+    pub waits_until: Option<(u8, u32)>,
+    /// The rows that it reads even if no lane executes it: its guard.
+    pub guard: RowSet,
+    /// The rows that it reads.
+    pub reads: RowSet,
+    /// Those of them that it may still read when later instructions begin.
+    pub late_reads: RowSet,
+    /// The cycles after which it has read them for sure, if this is known.
+    pub holds: Option<u32>,
+    /// The rows that it writes.
+    pub writes: RowSet,
+    /// Those of them that it writes at any time.
+    pub late_writes: RowSet,
+    /// Those of them whose values can be used after a number of cycles.
+    pub cycles: Box<[(u32, u32)]>,
+    /// The barrier that counts it until it has written its rows.
+    pub write_barrier: Option<u8>,
+    /// The barrier that counts it until it has read its rows.
+    pub read_barrier: Option<u8>,
+    /// The unit that executes it, by a number. Instructions of one unit read their rows one after the other, and write
+    /// them one after the other, so that a barrier of a later one is enough for an earlier one that sets none.
+    pub unit: Option<u8>,
+    /// The cycles after its beginning until it reads its rows.
+    pub lead: u32,
+    /// The cycles until the next instruction begins.
+    pub stall: u32,
+}
+
+/// A promise that a schedule breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ScoreboardFault {
+    /// An instruction uses a row while an earlier one may still write it or read it.
+    NotAwaited {
+        /// The name of the row.
+        row: Box<str>,
+        /// Whether the later instruction writes the row.
+        is_written: bool,
+        /// The name of the earlier instruction.
+        earlier: &'static str,
+        /// Whether the earlier instruction reads the row, rather than writes it.
+        of_source: bool,
+        /// The barrier that says when it is done; `None` if it sets none.
+        barrier: Option<u8>,
+    },
+    /// An instruction reads a row before its value is there.
+    Early {
+        /// The name of the row.
+        row: Box<str>,
+        /// The name of the earlier instruction.
+        earlier: &'static str,
+        /// The cycles between both.
+        cycles: u64,
+        /// The cycles that the value takes.
+        needed: u32,
+    },
+}
+
+impl ScoreboardFault {
+    /// Describes the fault; `place` says where the earlier instruction is: `at 0x88`.
+    #[must_use]
+    pub fn text(&self, place: &str) -> String {
+        match self {
+            Self::NotAwaited { row, is_written, earlier, of_source, barrier } => {
+                let used = if *is_written { "overwritten" } else { "read" };
+                let what = if *of_source { ", which reads it," } else { "" };
+                let cause = match barrier {
+                    Some(number) => {
+                        format!("it sets barrier {number}, and no wait for it lies between")
+                    }
+                    None => "it sets no barrier".to_owned(),
+                };
+                format!(
+                    "{row} is {used}, but the {earlier} {place}{what} has not been waited for: {cause}"
+                )
+            }
+            Self::Early { row, earlier, cycles, needed } => {
+                let unit = if *cycles == 1 { "cycle" } else { "cycles" };
+                format!(
+                    "{row} is used {cycles} {unit} after the {earlier} {place}, whose result takes {needed}"
+                )
+            }
+        }
+    }
+}
+
+impl fmt::Display for ScoreboardFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text("before it"))
+    }
+}
+
+/// A broken promise, with the earlier instruction and the lanes that both have.
+#[derive(Debug)]
+pub(crate) struct Finding {
+    pub(crate) other: Site,
+    pub(crate) lanes: u32,
+    pub(crate) fault: ScoreboardFault,
+}
+
+/// The rows of an instruction that are judged.
+#[derive(Clone, Copy)]
+enum Use<'s> {
+    Guard,
+    Source(&'s Scheduled),
+    Result(&'s Scheduled),
+}
+
+/// An instruction that has begun and may not be done.
+#[derive(Clone, Copy, Debug)]
+struct InFlight {
+    site: Site,
+    name: &'static str,
+    lanes: u32,
+    writes: RowSet,
+    reads: RowSet,
+    /// Whether a barrier counts it for its results, and for its sources. One that sets none may never be done.
+    write_barrier: Option<u8>,
+    read_barrier: Option<u8>,
+    unit: Option<u8>,
+    /// The cycle from which on it has read its sources.
+    read_at: u64,
+}
+
+impl InFlight {
+    /// Whether a barrier counts it.
+    fn is_counted_by(&self, barrier: u8) -> bool {
+        [self.write_barrier, self.read_barrier].contains(&Some(barrier))
+    }
+
+    /// Whether nothing is left to wait for.
+    fn is_done(&self) -> bool {
+        let is_counted = self.write_barrier.is_some() || self.read_barrier.is_some();
+        self.writes.is_empty() && self.reads.is_empty() && !is_counted
+    }
+}
+
+/// The value of a row that takes a known number of cycles.
+#[derive(Clone, Copy, Debug)]
+struct Result {
+    site: Site,
+    name: &'static str,
+    lanes: u32,
+    begun: u64,
+    needed: u32,
+}
+
+impl Result {
+    fn ready(&self) -> u64 {
+        self.begun + u64::from(self.needed)
+    }
+}
+
+/// The state of a warp. Barriers and cycles are those of all its lanes; rows are those of the lanes that write and read
+/// them, because lanes that have diverged do not use each other's values.
+#[derive(Debug, Default)]
+pub(crate) struct Scoreboard {
+    /// The cycle in which the next instruction begins.
+    now: u64,
+    /// The last instruction.
+    last: Option<Site>,
+    in_flight: VecDeque<InFlight>,
+    /// The rows that those in flight write and read.
+    writing: RowSet,
+    reading: RowSet,
+    /// The rows that have a value soon, and when.
+    soon: RowSet,
+    results: Vec<Option<Result>>,
+}
+
+impl Scoreboard {
+    pub(crate) fn clear(&mut self) {
+        self.in_flight.clear();
+        self.last = None;
+        (self.writing, self.reading, self.soon) = Default::default();
+    }
+
+    /// Judges an instruction that begins in the lanes of a path, of which some execute it.
+    pub(crate) fn begin(
+        &mut self,
+        of: &Scheduled,
+        site: Site,
+        code: &Code,
+        (path, exec): (u32, u32),
+    ) -> Vec<Finding> {
+        // Another instruction than the next one: a jump, or other lanes go on.
+        if self.last.is_some_and(|last| last.0 + 1 != site.0) {
+            self.now += LONG;
+        }
+        self.last = Some(site);
+        self.wait(of);
+        let mut findings = Vec::new();
+        self.judge(&of.guard, path, Use::Guard, code, &mut findings);
+        if exec != 0 {
+            self.judge(&of.reads, exec, Use::Source(of), code, &mut findings);
+            self.judge(&of.writes, exec, Use::Result(of), code, &mut findings);
+        }
+        self.add(of, site, exec);
+        self.now += u64::from(of.stall);
+        findings
+    }
+
+    /// Takes from the list what an instruction waits for.
+    fn wait(&mut self, of: &Scheduled) {
+        if self.in_flight.is_empty() || of.waits == 0 && of.waits_until.is_none() {
+            return;
+        }
+        // The first instructions that the barrier counts, apart from the last ones.
+        let mut left = of.waits_until.map_or(0, |(barrier, most)| {
+            let counted = self.in_flight.iter().filter(|one| one.is_counted_by(barrier)).count();
+            counted.saturating_sub(most as usize)
+        });
+        // The number of instructions of each unit, up to the last one that has written or read.
+        let mut has_waited = false;
+        let mut written = [0; UNITS];
+        let mut read = [0; UNITS];
+        for (at, one) in self.in_flight.iter_mut().enumerate() {
+            let mut is_awaited = |barrier: Option<u8>| match (barrier, of.waits_until) {
+                (None, _) => false,
+                (Some(barrier), _) if of.waits >> barrier & 1 != 0 => true,
+                (Some(barrier), Some((until, _))) if barrier == until && left > 0 => {
+                    left -= 1;
+                    true
+                }
+                _ => false,
+            };
+            // What has been written has read its sources before.
+            let has_written = is_awaited(one.write_barrier);
+            let has_read = has_written || is_awaited(one.read_barrier);
+            let unit = one.unit.map(|unit| usize::from(unit) % UNITS);
+            if has_written {
+                (one.writes, one.write_barrier) = (RowSet::default(), None);
+                unit.into_iter().for_each(|unit| written[unit] = at);
+            }
+            has_waited |= has_read;
+            if has_read {
+                (one.reads, one.read_barrier) = (RowSet::default(), None);
+                unit.into_iter().for_each(|unit| read[unit] = at);
+            }
+        }
+        for (at, one) in self.in_flight.iter_mut().enumerate() {
+            let Some(unit) = one.unit.map(|unit| usize::from(unit) % UNITS) else { continue };
+            if at < written[unit] && one.write_barrier.is_none() {
+                one.writes = RowSet::default();
+            }
+            if at < read[unit] && one.read_barrier.is_none() {
+                one.reads = RowSet::default();
+            }
+        }
+        self.in_flight.retain(|one| !one.is_done());
+        if has_waited {
+            // How long the wait takes is not known.
+            self.now += LONG;
+        }
+        self.sum_up();
+    }
+
+    fn sum_up(&mut self) {
+        (self.writing, self.reading) = Default::default();
+        for one in &self.in_flight {
+            self.writing = self.writing.or(&one.writes);
+            self.reading = self.reading.or(&one.reads);
+        }
+    }
+
+    /// Finds the rows of a set that must not be read or written yet.
+    fn judge(
+        &mut self,
+        rows: &RowSet,
+        lanes: u32,
+        what: Use<'_>,
+        code: &Code,
+        findings: &mut Vec<Finding>,
+    ) {
+        let (is_written, now, unit) = match what {
+            Use::Guard => (false, self.now, None),
+            Use::Source(of) => (false, self.now + u64::from(of.lead), None),
+            // A unit writes after all earlier instructions of it.
+            Use::Result(of) => (true, self.now, of.unit.filter(|_| of.cycles.is_empty())),
+        };
+        let name = |row: u32| code.row_names.get(row as usize).cloned().unwrap_or_default();
+        if !is_written {
+            for row in rows.and(&self.soon).rows() {
+                let result = self.results.get(row as usize).copied().flatten();
+                let Some(result) = result.filter(|result| result.ready() > now) else {
+                    self.soon = self.soon.without(&RowSet::from_iter([row]));
+                    continue;
+                };
+                if result.lanes & lanes == 0 {
+                    continue;
+                }
+                let (cycles, needed) = (self.now - result.begun, result.needed);
+                let fault =
+                    ScoreboardFault::Early { row: name(row), earlier: result.name, cycles, needed };
+                findings.push(Finding {
+                    other: result.site,
+                    lanes: result.lanes & lanes,
+                    fault,
+                });
+                self.soon = self.soon.without(&RowSet::from_iter([row]));
+            }
+        }
+        let late = if is_written { self.writing.or(&self.reading) } else { self.writing };
+        if rows.and(&late).is_empty() {
+            return;
+        }
+        for one in &mut self.in_flight {
+            if one.lanes & lanes == 0 || unit.is_some() && one.unit == unit {
+                continue;
+            }
+            let of_source = rows.and(&one.writes).is_empty();
+            let late = if of_source { one.reads } else { one.writes };
+            let Some(row) = rows.and(&late).rows().next() else { continue };
+            if of_source && (!is_written || one.read_at <= now) {
+                continue;
+            }
+            let barrier = if of_source { one.read_barrier.or(one.write_barrier) } else { one.write_barrier };
+            findings.push(Finding {
+                other: one.site,
+                lanes: one.lanes & lanes,
+                fault: ScoreboardFault::NotAwaited {
+                    row: name(row),
+                    is_written,
+                    earlier: one.name,
+                    of_source,
+                    barrier,
+                },
+            });
+            // Its other rows are not reported as well.
+            (one.writes, one.reads) = Default::default();
+        }
+        self.in_flight.retain(|one| !one.is_done());
+        self.sum_up();
+    }
+
+    /// Adds an instruction that lanes execute.
+    fn add(&mut self, of: &Scheduled, site: Site, lanes: u32) {
+        for (row, needed) in of.cycles.iter().copied().filter(|_| lanes != 0) {
+            let at = row as usize;
+            if at >= self.results.len() {
+                self.results.resize(at + 1, None);
+            }
+            let result = Result { site, name: of.name, lanes, begun: self.now, needed };
+            let is_kept = self.soon.has(row)
+                && self.results[at].is_some_and(|old| {
+                    old.lanes & !lanes != 0 && old.ready() > result.ready()
+                });
+            if !is_kept {
+                self.results[at] = Some(result);
+                self.soon.insert(row);
+            }
+        }
+        // An instruction that no lane executes is counted, too.
+        let (writes, reads) = match lanes {
+            0 => Default::default(),
+            _ => (of.late_writes, of.late_reads),
+        };
+        let is_counted = of.write_barrier.is_some() || of.read_barrier.is_some();
+        if !is_counted && writes.is_empty() && reads.is_empty() {
+            return;
+        }
+        let barriers = [of.write_barrier, of.read_barrier].into_iter().flatten();
+        for barrier in barriers {
+            let counts = |one: &InFlight| one.is_counted_by(barrier);
+            if self.in_flight.iter().filter(|one| counts(one)).count() >= MOST_COUNTED
+                && let Some(at) = self.in_flight.iter().position(counts)
+            {
+                self.in_flight.remove(at);
+            }
+        }
+        if self.in_flight.len() >= MOST_IN_FLIGHT {
+            self.in_flight.pop_front();
+        }
+        self.in_flight.push_back(InFlight {
+            site,
+            name: of.name,
+            lanes,
+            writes,
+            reads,
+            write_barrier: of.write_barrier,
+            read_barrier: of.read_barrier,
+            unit: of.unit,
+            read_at: of.holds.map_or(u64::MAX, |cycles| self.now + u64::from(cycles)),
+        });
+        self.writing = self.writing.or(&writes);
+        self.reading = self.reading.or(&reads);
+    }
+}
