@@ -40,12 +40,8 @@ pub struct Checks {
 
 impl Checks {
     /// All checks.
-    pub const ALL: Self = Self {
-        races: Some(CheckedRaces::All),
-        sync: true,
-        uninitialized: true,
-        scoreboard: true,
-    };
+    pub const ALL: Self =
+        Self { races: Some(CheckedRaces::All), sync: true, uninitialized: true, scoreboard: true };
 }
 
 /// A word that is no check.

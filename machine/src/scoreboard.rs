@@ -22,7 +22,7 @@ const MOST_IN_FLIGHT: usize = 8 * MOST_COUNTED;
 /// The most units.
 const UNITS: usize = 8;
 
-/// Cycles that are enough for any result: those of a jump, because how long it takes is not known.
+/// Cycles that are enough for any value: those of a jump, because how long it takes is not known.
 const LONG: u64 = 64;
 
 /// A set of rows. The front end numbers the rows that instructions name from 0 on, below [`RowSet::CAPACITY`], and
@@ -38,6 +38,13 @@ impl RowSet {
     pub fn insert(&mut self, row: u32) {
         if let Some(word) = self.0.get_mut(row as usize / 64) {
             *word |= 1 << (row % 64);
+        }
+    }
+
+    /// Removes a row.
+    pub fn remove(&mut self, row: u32) {
+        if let Some(word) = self.0.get_mut(row as usize / 64) {
+            *word &= !(1 << (row % 64));
         }
     }
 
@@ -99,7 +106,10 @@ pub struct Scheduled {
     pub name: &'static str,
     /// The barriers that it waits for before it begins, one bit each.
     pub waits: u8,
-    /// A barrier that it waits for only until it counts no more than a number of instructions. They are done in order.
+    /// The barriers that it waits for after it has begun, one bit each.
+    pub waits_later: u8,
+    /// A barrier that it waits for after it has begun, until that counts no more than a number of instructions. They are
+    /// done in order.
     pub waits_until: Option<(u8, u32)>,
     /// The rows that it reads even if no lane executes it: its guard.
     pub guard: RowSet,
@@ -119,6 +129,8 @@ pub struct Scheduled {
     pub write_barrier: Option<u8>,
     /// The barrier that counts it until it has read its rows.
     pub read_barrier: Option<u8>,
+    /// The cycles that it takes at least to write the rows of [`Self::late_writes`].
+    pub takes: u32,
     /// The unit that executes it, by a number. Instructions of one unit read their rows one after the other, and write
     /// them one after the other, so that a barrier of a later one is enough for an earlier one that sets none.
     pub unit: Option<u8>,
@@ -126,6 +138,8 @@ pub struct Scheduled {
     pub lead: u32,
     /// The cycles until the next instruction begins.
     pub stall: u32,
+    /// The cycles until its barriers count it.
+    pub settles: u32,
 }
 
 /// A promise that a schedule breaks.
@@ -144,6 +158,17 @@ pub enum ScoreboardFault {
         of_source: bool,
         /// The barrier that says when it is done; `None` if it sets none.
         barrier: Option<u8>,
+    },
+    /// An instruction waits for a barrier that does not count an earlier one yet, and so does not wait.
+    Unsettled {
+        /// The barrier.
+        barrier: u8,
+        /// The name of the earlier instruction.
+        earlier: &'static str,
+        /// The cycles between both.
+        cycles: u64,
+        /// The cycles until the barrier counts it.
+        needed: u32,
     },
     /// An instruction reads a row before its value is there.
     Early {
@@ -176,6 +201,13 @@ impl ScoreboardFault {
                     "{row} is {used}, but the {earlier} {place}{what} has not been waited for: {cause}"
                 )
             }
+            Self::Unsettled { barrier, earlier, cycles, needed } => {
+                let unit = if *cycles == 1 { "cycle" } else { "cycles" };
+                format!(
+                    "barrier {barrier} is waited for {cycles} {unit} after the {earlier} {place}, which it counts after \
+                     {needed}"
+                )
+            }
             Self::Early { row, earlier, cycles, needed } => {
                 let unit = if *cycles == 1 { "cycle" } else { "cycles" };
                 format!(
@@ -200,14 +232,6 @@ pub(crate) struct Finding {
     pub(crate) fault: ScoreboardFault,
 }
 
-/// The rows of an instruction that are judged.
-#[derive(Clone, Copy)]
-enum Use<'s> {
-    Guard,
-    Source(&'s Scheduled),
-    Result(&'s Scheduled),
-}
-
 /// An instruction that has begun and may not be done.
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
@@ -220,14 +244,23 @@ struct InFlight {
     write_barrier: Option<u8>,
     read_barrier: Option<u8>,
     unit: Option<u8>,
-    /// The cycle from which on it has read its sources.
-    read_at: u64,
+    begun: u64,
+    /// The cycles until it has read its sources, and until its barriers count it.
+    holds: Option<u32>,
+    settles: u32,
+    /// The cycles until it is done, at least.
+    takes: u32,
 }
 
 impl InFlight {
     /// Whether a barrier counts it.
     fn is_counted_by(&self, barrier: u8) -> bool {
         [self.write_barrier, self.read_barrier].contains(&Some(barrier))
+    }
+
+    /// Whether it reads its sources in a cycle.
+    fn reads_in(&self, cycle: u64) -> bool {
+        self.holds.is_none_or(|cycles| self.begun + u64::from(cycles) > cycle)
     }
 
     /// Whether nothing is left to wait for.
@@ -237,17 +270,19 @@ impl InFlight {
     }
 }
 
-/// The value of a row that takes a known number of cycles.
+/// A value of a row that takes a known number of cycles.
 #[derive(Clone, Copy, Debug)]
-struct Result {
+struct Value {
     site: Site,
     name: &'static str,
     lanes: u32,
     begun: u64,
     needed: u32,
+    /// Whether it replaces the guard of its instruction.
+    is_guard: bool,
 }
 
-impl Result {
+impl Value {
     fn ready(&self) -> u64 {
         self.begun + u64::from(self.needed)
     }
@@ -265,9 +300,9 @@ pub(crate) struct Scoreboard {
     /// The rows that those in flight write and read.
     writing: RowSet,
     reading: RowSet,
-    /// The rows that have a value soon, and when.
+    /// The rows with a value that may not be there.
     soon: RowSet,
-    results: Vec<Option<Result>>,
+    values: Vec<Option<Value>>,
 }
 
 impl Scoreboard {
@@ -290,12 +325,16 @@ impl Scoreboard {
             self.now += LONG;
         }
         self.last = Some(site);
-        self.wait(of);
         let mut findings = Vec::new();
-        self.judge(&of.guard, path, Use::Guard, code, &mut findings);
+        self.wait(of, &mut findings);
+        let mut judge = Judge { code, findings: &mut findings };
+        let now = self.now;
+        self.judge_values(&of.guard, now, (path, exec), &mut judge);
+        self.judge_in_flight(&of.guard, path, None, &mut judge);
         if exec != 0 {
-            self.judge(&of.reads, exec, Use::Source(of), code, &mut findings);
-            self.judge(&of.writes, exec, Use::Result(of), code, &mut findings);
+            self.judge_values(&of.reads, now + u64::from(of.lead), (exec, exec), &mut judge);
+            self.judge_in_flight(&of.reads, exec, None, &mut judge);
+            self.judge_in_flight(&of.writes, exec, Some(of), &mut judge);
         }
         self.add(of, site, exec);
         self.now += u64::from(of.stall);
@@ -303,8 +342,9 @@ impl Scoreboard {
     }
 
     /// Takes from the list what an instruction waits for.
-    fn wait(&mut self, of: &Scheduled) {
-        if self.in_flight.is_empty() || of.waits == 0 && of.waits_until.is_none() {
+    fn wait(&mut self, of: &Scheduled, findings: &mut Vec<Finding>) {
+        let waits = of.waits | of.waits_later;
+        if self.in_flight.is_empty() || waits == 0 && of.waits_until.is_none() {
             return;
         }
         // The first instructions that the barrier counts, apart from the last ones.
@@ -312,29 +352,37 @@ impl Scoreboard {
             let counted = self.in_flight.iter().filter(|one| one.is_counted_by(barrier)).count();
             counted.saturating_sub(most as usize)
         });
-        // The number of instructions of each unit, up to the last one that has written or read.
-        let mut has_waited = false;
-        let mut written = [0; UNITS];
-        let mut read = [0; UNITS];
+        let mut begins = self.now;
+        // The last instruction of each unit that has written, and the last one that has read.
+        let (mut written, mut read) = ([0; UNITS], [0; UNITS]);
         for (at, one) in self.in_flight.iter_mut().enumerate() {
             let mut is_awaited = |barrier: Option<u8>| match (barrier, of.waits_until) {
                 (None, _) => false,
-                (Some(barrier), _) if of.waits >> barrier & 1 != 0 => true,
+                (Some(barrier), _) if waits >> barrier & 1 != 0 => true,
                 (Some(barrier), Some((until, _))) if barrier == until && left > 0 => {
                     left -= 1;
                     true
                 }
                 _ => false,
             };
+            let barriers = [one.write_barrier, one.read_barrier];
             // What has been written has read its sources before.
             let has_written = is_awaited(one.write_barrier);
-            let has_read = has_written || is_awaited(one.read_barrier);
+            let has_read = is_awaited(one.read_barrier) || has_written;
+            let cycles = self.now - one.begun;
+            let mut now = barriers.into_iter().flatten();
+            let now = now.find(|barrier| of.waits >> barrier & 1 != 0);
+            if let Some(barrier) = now.filter(|_| cycles < u64::from(one.settles)) {
+                let (earlier, needed) = (one.name, one.settles);
+                let fault = ScoreboardFault::Unsettled { barrier, earlier, cycles, needed };
+                findings.push(Finding { other: one.site, lanes: one.lanes, fault });
+            }
             let unit = one.unit.map(|unit| usize::from(unit) % UNITS);
             if has_written {
+                begins = begins.max(one.begun + u64::from(one.takes));
                 (one.writes, one.write_barrier) = (RowSet::default(), None);
                 unit.into_iter().for_each(|unit| written[unit] = at);
             }
-            has_waited |= has_read;
             if has_read {
                 (one.reads, one.read_barrier) = (RowSet::default(), None);
                 unit.into_iter().for_each(|unit| read[unit] = at);
@@ -349,15 +397,12 @@ impl Scoreboard {
                 one.reads = RowSet::default();
             }
         }
-        self.in_flight.retain(|one| !one.is_done());
-        if has_waited {
-            // How long the wait takes is not known.
-            self.now += LONG;
-        }
+        self.now = begins;
         self.sum_up();
     }
 
     fn sum_up(&mut self) {
+        self.in_flight.retain(|one| !one.is_done());
         (self.writing, self.reading) = Default::default();
         for one in &self.in_flight {
             self.writing = self.writing.or(&one.writes);
@@ -365,115 +410,97 @@ impl Scoreboard {
         }
     }
 
-    /// Finds the rows of a set that must not be read or written yet.
-    fn judge(
+    /// Finds the rows that are read in a cycle before their value is there, in lanes of a path.
+    fn judge_values(
+        &mut self,
+        rows: &RowSet,
+        cycle: u64,
+        (path, exec): (u32, u32),
+        judge: &mut Judge<'_>,
+    ) {
+        for row in rows.and(&self.soon).rows() {
+            let value = self.values.get(row as usize).copied().flatten();
+            let Some(value) = value.filter(|value| value.ready() > self.now) else {
+                self.soon.remove(row);
+                continue;
+            };
+            // Where an instruction clears its own guard, the next ones with the other guard need not see it.
+            let lanes = value.lanes & if value.is_guard { exec } else { path };
+            if lanes == 0 || value.ready() <= cycle {
+                continue;
+            }
+            let (earlier, needed) = (value.name, value.needed);
+            let (row_name, cycles) = (judge.name(row), self.now - value.begun);
+            let fault = ScoreboardFault::Early { row: row_name, earlier, cycles, needed };
+            judge.findings.push(Finding { other: value.site, lanes, fault });
+            self.soon.remove(row);
+        }
+    }
+
+    /// Finds the rows that are read, or written by an instruction, while one in flight may use them.
+    fn judge_in_flight(
         &mut self,
         rows: &RowSet,
         lanes: u32,
-        what: Use<'_>,
-        code: &Code,
-        findings: &mut Vec<Finding>,
+        writer: Option<&Scheduled>,
+        judge: &mut Judge<'_>,
     ) {
-        let (is_written, now, unit) = match what {
-            Use::Guard => (false, self.now, None),
-            Use::Source(of) => (false, self.now + u64::from(of.lead), None),
-            // A unit writes after all earlier instructions of it.
-            Use::Result(of) => (true, self.now, of.unit.filter(|_| of.cycles.is_empty())),
-        };
-        let name = |row: u32| code.row_names.get(row as usize).cloned().unwrap_or_default();
-        if !is_written {
-            for row in rows.and(&self.soon).rows() {
-                let result = self.results.get(row as usize).copied().flatten();
-                let Some(result) = result.filter(|result| result.ready() > now) else {
-                    self.soon = self.soon.without(&RowSet::from_iter([row]));
-                    continue;
-                };
-                if result.lanes & lanes == 0 {
-                    continue;
-                }
-                let (cycles, needed) = (self.now - result.begun, result.needed);
-                let fault =
-                    ScoreboardFault::Early { row: name(row), earlier: result.name, cycles, needed };
-                findings.push(Finding {
-                    other: result.site,
-                    lanes: result.lanes & lanes,
-                    fault,
-                });
-                self.soon = self.soon.without(&RowSet::from_iter([row]));
-            }
-        }
-        let late = if is_written { self.writing.or(&self.reading) } else { self.writing };
-        if rows.and(&late).is_empty() {
+        let is_written = writer.is_some();
+        let used = if is_written { self.writing.or(&self.reading) } else { self.writing };
+        if rows.and(&used).is_empty() {
             return;
         }
+        // A unit writes after all that it has begun before.
+        let unit = writer.filter(|of| of.cycles.is_empty()).and_then(|of| of.unit);
         for one in &mut self.in_flight {
             if one.lanes & lanes == 0 || unit.is_some() && one.unit == unit {
                 continue;
             }
             let of_source = rows.and(&one.writes).is_empty();
-            let late = if of_source { one.reads } else { one.writes };
-            let Some(row) = rows.and(&late).rows().next() else { continue };
-            if of_source && (!is_written || one.read_at <= now) {
+            if of_source && !(is_written && one.reads_in(self.now)) {
                 continue;
             }
-            let barrier = if of_source { one.read_barrier.or(one.write_barrier) } else { one.write_barrier };
-            findings.push(Finding {
-                other: one.site,
-                lanes: one.lanes & lanes,
-                fault: ScoreboardFault::NotAwaited {
-                    row: name(row),
-                    is_written,
-                    earlier: one.name,
-                    of_source,
-                    barrier,
-                },
-            });
+            let used = if of_source { one.reads } else { one.writes };
+            let Some(row) = rows.and(&used).rows().next() else { continue };
+            let barrier = match of_source {
+                true => one.read_barrier.or(one.write_barrier),
+                false => one.write_barrier,
+            };
+            let (row, earlier) = (judge.name(row), one.name);
+            let fault =
+                ScoreboardFault::NotAwaited { row, is_written, earlier, of_source, barrier };
+            judge.findings.push(Finding { other: one.site, lanes: one.lanes & lanes, fault });
             // Its other rows are not reported as well.
             (one.writes, one.reads) = Default::default();
         }
-        self.in_flight.retain(|one| !one.is_done());
         self.sum_up();
     }
 
-    /// Adds an instruction that lanes execute.
+    /// Adds an instruction that lanes execute, or none.
     fn add(&mut self, of: &Scheduled, site: Site, lanes: u32) {
+        // Who reads these waits for a barrier, which takes longer than an earlier value.
+        self.soon = self.soon.without(&of.late_writes);
         for (row, needed) in of.cycles.iter().copied().filter(|_| lanes != 0) {
             let at = row as usize;
-            if at >= self.results.len() {
-                self.results.resize(at + 1, None);
+            if at >= self.values.len() {
+                self.values.resize(at + 1, None);
             }
-            let result = Result { site, name: of.name, lanes, begun: self.now, needed };
+            let (name, begun, is_guard) = (of.name, self.now, of.guard.has(row));
+            let value = Value { site, name, lanes, begun, needed, is_guard };
             let is_kept = self.soon.has(row)
-                && self.results[at].is_some_and(|old| {
-                    old.lanes & !lanes != 0 && old.ready() > result.ready()
-                });
+                && self.values[at]
+                    .is_some_and(|old| old.lanes & !lanes != 0 && old.ready() > value.ready());
             if !is_kept {
-                self.results[at] = Some(result);
+                self.values[at] = Some(value);
                 self.soon.insert(row);
             }
         }
-        // An instruction that no lane executes is counted, too.
+        // One that no lane executes is counted, too.
         let (writes, reads) = match lanes {
             0 => Default::default(),
             _ => (of.late_writes, of.late_reads),
         };
-        let is_counted = of.write_barrier.is_some() || of.read_barrier.is_some();
-        if !is_counted && writes.is_empty() && reads.is_empty() {
-            return;
-        }
-        let barriers = [of.write_barrier, of.read_barrier].into_iter().flatten();
-        for barrier in barriers {
-            let counts = |one: &InFlight| one.is_counted_by(barrier);
-            if self.in_flight.iter().filter(|one| counts(one)).count() >= MOST_COUNTED
-                && let Some(at) = self.in_flight.iter().position(counts)
-            {
-                self.in_flight.remove(at);
-            }
-        }
-        if self.in_flight.len() >= MOST_IN_FLIGHT {
-            self.in_flight.pop_front();
-        }
-        self.in_flight.push_back(InFlight {
+        let one = InFlight {
             site,
             name: of.name,
             lanes,
@@ -482,9 +509,39 @@ impl Scoreboard {
             write_barrier: of.write_barrier,
             read_barrier: of.read_barrier,
             unit: of.unit,
-            read_at: of.holds.map_or(u64::MAX, |cycles| self.now + u64::from(cycles)),
-        });
+            begun: self.now,
+            holds: of.holds,
+            settles: of.settles,
+            takes: of.takes,
+        };
+        if one.is_done() {
+            return;
+        }
+        for barrier in [of.write_barrier, of.read_barrier].into_iter().flatten() {
+            let mut counted = self.in_flight.iter().enumerate();
+            let first = counted.find(|(_, one)| one.is_counted_by(barrier)).map(|(at, _)| at);
+            let count = self.in_flight.iter().filter(|one| one.is_counted_by(barrier)).count();
+            if let Some(first) = first.filter(|_| count >= MOST_COUNTED) {
+                self.in_flight.remove(first);
+            }
+        }
+        if self.in_flight.len() >= MOST_IN_FLIGHT {
+            self.in_flight.pop_front();
+        }
+        self.in_flight.push_back(one);
         self.writing = self.writing.or(&writes);
         self.reading = self.reading.or(&reads);
+    }
+}
+
+/// What the judgements of an instruction have in common.
+struct Judge<'j> {
+    code: &'j Code,
+    findings: &'j mut Vec<Finding>,
+}
+
+impl Judge<'_> {
+    fn name(&self, row: u32) -> Box<str> {
+        self.code.row_names.get(row as usize).cloned().unwrap_or_default()
     }
 }

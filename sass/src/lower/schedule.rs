@@ -47,9 +47,9 @@ fn destinations(of: &Instruction<'_>) -> usize {
     };
     match of.name() {
         "ST" | "STG" | "STS" | "STL" | "RED" | "BAR" | "DEPBAR" | "MEMBAR" | "NOP" | "CCTL"
-        | "CCTLL" | "CCTLT" | "R2P" | "BRA" | "BRX" | "JMP" | "JMX" | "CAL" | "JCAL" | "SSY" | "PBK"
-        | "PCNT" | "PRET" | "SYNC" | "BRK" | "CONT" | "RET" | "EXIT" | "KIL" | "BPT" | "SUST"
-        | "SURED" | "AST" | "R2B" | "OUT" | "SETCRSPTR" | "SETLMEMBASE" => 0,
+        | "CCTLL" | "CCTLT" | "R2P" | "BRA" | "BRX" | "JMP" | "JMX" | "CAL" | "JCAL" | "SSY"
+        | "PBK" | "PCNT" | "PRET" | "SYNC" | "BRK" | "CONT" | "RET" | "EXIT" | "KIL" | "BPT"
+        | "SUST" | "SURED" | "AST" | "R2B" | "OUT" | "SETCRSPTR" | "SETLMEMBASE" => 0,
         "ISETP" | "FSETP" | "DSETP" | "HSETP2" | "PSETP" | "CSETP" | "VSETP" | "VOTE" => 2,
         "B2R" if is_predicate(1) => 2,
         // A predicate before the register.
@@ -78,7 +78,11 @@ fn width(of: &Instruction<'_>, at: usize, is_destination: bool) -> u32 {
         "LD" | "LDG" | "LDS" | "LDL" | "LDC" if is_destination => registers_of(of.modifier("size")),
         "ST" | "STG" | "STS" | "STL" if at == 1 => registers_of(of.modifier("size")),
         "ATOM" | "ATOMS" | "RED" => {
-            if of.has("64") { 2 } else { registers_of(of.modifier("type")) }
+            if of.has("64") {
+                2
+            } else {
+                registers_of(of.modifier("type"))
+            }
         }
         _ => 1,
     }
@@ -91,8 +95,26 @@ fn rows_of(of: &Instruction<'_>) -> Rows {
     // Of textures and surfaces, and of graphics, it is not known how many registers they take.
     let is_known = !matches!(
         name,
-        "TEX" | "TLD4" | "TLD" | "TXD" | "TMML" | "TXA" | "TXQ" | "TEXS" | "TLDS" | "TLD4S" | "SULD"
-            | "SUST" | "SURED" | "SUATOM" | "ALD" | "AST" | "AL2P" | "IPA" | "OUT" | "ISBERD"
+        "TEX"
+            | "TLD4"
+            | "TLD"
+            | "TXD"
+            | "TMML"
+            | "TXA"
+            | "TXQ"
+            | "TEXS"
+            | "TLDS"
+            | "TLD4S"
+            | "SULD"
+            | "SUST"
+            | "SURED"
+            | "SUATOM"
+            | "ALD"
+            | "AST"
+            | "AL2P"
+            | "IPA"
+            | "OUT"
+            | "ISBERD"
             | "PIXLD"
     );
     if !is_known {
@@ -174,39 +196,67 @@ fn waited(of: &Instruction<'_>) -> (u8, Option<(u8, u32)>) {
 impl Lowerer {
     /// The schedule of an instruction, before its operations.
     pub(super) fn schedule(&mut self, of: &Instruction<'_>, control: Control) {
-        let rows = rows_of(of);
-        let (waits, waits_until) = waited(of);
+        let name = of.name();
+        let (rows, unit) = (rows_of(of), unit_of(name));
+        let (waits_later, waits_until) = waited(of);
         let mut guard = RowSet::default();
         add_predicate(&mut guard, of.of.guard().pred.number());
-        let unit = unit_of(of.name());
-        let late = |rows: RowSet| if unit.is_some() { rows } else { RowSet::default() };
-        let registers: RowSet = rows.reads.rows().filter(|row| *row < FIRST_PREDICATE).collect();
-        let cycles: Vec<_> = match unit {
-            None => rows.writes.rows().map(|row| (row, cycles_of(of.name(), row))).collect(),
-            Some(_) => Vec::new(),
-        };
+        let (mut cycles, mut late_reads, mut late_writes) = (Vec::new(), none(), none());
+        match unit {
+            None => cycles.extend(rows.writes.rows().map(|row| (row, cycles_of(name, row)))),
+            Some(_) => {
+                // Predicates are read at once.
+                late_reads = rows.reads.rows().filter(|row| *row < FIRST_PREDICATE).collect();
+                late_writes = rows.writes;
+            }
+        }
+        let (mut write_barrier, read_barrier) = (control.write.number(), control.read.number());
+        if matches!(unit, Some(Unit::Function)) {
+            // NVIDIA's kernels wait for the source alone where the result replaces it: it comes soon after.
+            write_barrier = write_barrier.or(read_barrier);
+        }
         let scheduled = Scheduled {
-            name: of.name(),
-            waits: control.wait.mask() | waits,
+            name,
+            waits: control.wait.mask(),
+            waits_later,
             waits_until,
             guard,
             reads: rows.reads,
-            late_reads: late(registers),
-            holds: unit.and_then(Unit::holds),
+            late_reads,
+            holds: matches!(unit, Some(Unit::Shared)).then_some(SHARED_HOLDS),
             writes: rows.writes,
-            late_writes: late(rows.writes),
+            late_writes,
             cycles: cycles.into(),
-            write_barrier: control.write.number(),
-            read_barrier: control.read.number(),
+            write_barrier,
+            read_barrier,
+            takes: if unit.is_some() { TAKES } else { 0 },
             unit: unit.map(|unit| unit as u8),
-            lead: if matches!(of.name(), "BAR" | "DSETP") { 2 } else { unit.map_or(0, Unit::lead) },
+            lead: lead_of(name, unit),
             stall: control.stall.get().into(),
+            settles: SETTLES,
         };
         self.push(Action::Scheduled(Box::new(scheduled)));
     }
 }
 
-/// A unit that takes its time.
+// The numbers below are the smallest ones in code that ptxas 11 and 12 have compiled, and in NVIDIA's own kernels: with
+// larger ones, some of that code would be wrong.
+
+/// The cycles until a barrier counts an instruction.
+const SETTLES: u32 = 2;
+
+/// The cycles in which instructions of shared memory read their registers, even if they set no barrier.
+const SHARED_HOLDS: u32 = 12;
+
+/// The cycles that an instruction takes at least that sets a barrier for its result.
+const TAKES: u32 = 20;
+
+/// The cycles until a register, the carry of a sum, and anything else can be used.
+const REGISTER: u32 = 6;
+const CARRY: u32 = 6;
+const CONDITION: u32 = 13;
+
+/// A unit whose instructions take as long as they do, so that barriers say when they are done.
 #[derive(Clone, Copy)]
 enum Unit {
     /// Global, local and generic memory.
@@ -215,29 +265,14 @@ enum Unit {
     Shared,
     /// Constant banks.
     Constant,
-    /// Conversions, and functions of one operand.
+    /// Functions and conversions.
     Function,
-    /// Doubles.
     Double,
     Half,
     /// Products of 32 bits.
     Product,
-    System,
-}
-
-impl Unit {
-    fn holds(self) -> Option<u32> {
-        matches!(self, Self::Shared).then_some(12)
-    }
-
-    /// The cycles until it reads its registers.
-    fn lead(self) -> u32 {
-        match self {
-            Self::Global | Self::Function => 4,
-            Self::Shared | Self::Constant => 2,
-            _ => 0,
-        }
-    }
+    /// Special registers.
+    Special,
 }
 
 fn unit_of(name: &str) -> Option<Unit> {
@@ -247,19 +282,37 @@ fn unit_of(name: &str) -> Option<Unit> {
         "LDC" => Unit::Constant,
         "MUFU" | "F2F" | "F2I" | "I2F" | "I2I" | "FLO" | "POPC" => Unit::Function,
         "DADD" | "DMUL" | "DFMA" | "DMNMX" | "DSET" | "DSETP" => Unit::Double,
-        "HADD2" | "HADD2_32I" | "HMUL2" | "HMUL2_32I" | "HFMA2" | "HFMA2_32I" | "HSET2" | "HSETP2" => Unit::Half,
+        "HADD2" | "HADD2_32I" | "HMUL2" | "HMUL2_32I" | "HFMA2" | "HFMA2_32I" | "HSET2"
+        | "HSETP2" => Unit::Half,
         "IMUL" | "IMUL32I" | "IMAD" | "IMAD32I" | "IMADSP" => Unit::Product,
-        "S2R" | "B2R" => Unit::System,
+        "S2R" | "B2R" => Unit::Special,
         _ => return None,
     })
 }
 
-/// The cycles until a row of an instruction can be used.
-fn cycles_of(name: &str, row: u32) -> u32 {
-    let is_sum = matches!(name, "IADD" | "IADD32I" | "IADD3" | "ISCADD" | "ISCADD32I" | "LEA" | "LOP" | "LOP32I");
-    match row {
-        ..FIRST_PREDICATE => 6,
-        FLAGS if is_sum => 6,
-        _ => 13,
+/// The cycles after which an instruction reads its registers.
+fn lead_of(name: &str, unit: Option<Unit>) -> u32 {
+    match (name, unit) {
+        (_, Some(Unit::Global | Unit::Function)) => 4,
+        (_, Some(Unit::Shared | Unit::Constant | Unit::Product)) => 2,
+        ("DSET" | "DSETP" | "DMNMX" | "BAR", _) => 2,
+        _ => 0,
     }
+}
+
+/// The cycles until a row can be used that an instruction writes.
+fn cycles_of(name: &str, row: u32) -> u32 {
+    let is_sum = matches!(
+        name,
+        "IADD" | "IADD32I" | "IADD3" | "ISCADD" | "ISCADD32I" | "LEA" | "LOP" | "LOP32I"
+    );
+    match row {
+        ..FIRST_PREDICATE => REGISTER,
+        FLAGS if is_sum => CARRY,
+        _ => CONDITION,
+    }
+}
+
+fn none() -> RowSet {
+    RowSet::default()
 }
