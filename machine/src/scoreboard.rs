@@ -117,8 +117,6 @@ pub struct Scheduled {
     pub reads: RowSet,
     /// Those of them that it may still read when later instructions begin.
     pub late_reads: RowSet,
-    /// The cycles after which it has read them for sure, if this is known.
-    pub holds: Option<u32>,
     /// The rows that it writes.
     pub writes: RowSet,
     /// Those of them that it writes at any time.
@@ -134,6 +132,8 @@ pub struct Scheduled {
     /// The unit that executes it, by a number. Instructions of one unit read their rows one after the other, and write
     /// them one after the other, so that a barrier of a later one is enough for an earlier one that sets none.
     pub unit: Option<u8>,
+    /// A unit whose earlier instructions have read their rows when this one is done, also if they set no barrier.
+    pub drains: Option<u8>,
     /// The cycles after its beginning until it reads its rows.
     pub lead: u32,
     /// The cycles until the next instruction begins.
@@ -245,8 +245,7 @@ struct InFlight {
     read_barrier: Option<u8>,
     unit: Option<u8>,
     begun: u64,
-    /// The cycles until it has read its sources, and until its barriers count it.
-    holds: Option<u32>,
+    /// The cycles until its barriers count it.
     settles: u32,
     /// The cycles until it is done, at least.
     takes: u32,
@@ -256,11 +255,6 @@ impl InFlight {
     /// Whether a barrier counts it.
     fn is_counted_by(&self, barrier: u8) -> bool {
         [self.write_barrier, self.read_barrier].contains(&Some(barrier))
-    }
-
-    /// Whether it reads its sources in a cycle.
-    fn reads_in(&self, cycle: u64) -> bool {
-        self.holds.is_none_or(|cycles| self.begun + u64::from(cycles) > cycle)
     }
 
     /// Whether nothing is left to wait for.
@@ -457,7 +451,7 @@ impl Scoreboard {
                 continue;
             }
             let of_source = rows.and(&one.writes).is_empty();
-            if of_source && !(is_written && one.reads_in(self.now)) {
+            if of_source && !is_written {
                 continue;
             }
             let used = if of_source { one.reads } else { one.writes };
@@ -478,8 +472,6 @@ impl Scoreboard {
 
     /// Adds an instruction that lanes execute, or none.
     fn add(&mut self, of: &Scheduled, site: Site, lanes: u32) {
-        // Who reads these waits for a barrier, which takes longer than an earlier value.
-        self.soon = self.soon.without(&of.late_writes);
         for (row, needed) in of.cycles.iter().copied().filter(|_| lanes != 0) {
             let at = row as usize;
             if at >= self.values.len() {
@@ -500,6 +492,11 @@ impl Scoreboard {
             0 => Default::default(),
             _ => (of.late_writes, of.late_reads),
         };
+        if of.drains.is_some() && lanes != 0 {
+            let drained = self.in_flight.iter_mut().filter(|one| one.unit == of.drains);
+            drained.for_each(|one| one.reads = RowSet::default());
+            self.sum_up();
+        }
         let one = InFlight {
             site,
             name: of.name,
@@ -510,7 +507,6 @@ impl Scoreboard {
             read_barrier: of.read_barrier,
             unit: of.unit,
             begun: self.now,
-            holds: of.holds,
             settles: of.settles,
             takes: of.takes,
         };

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use warpload_machine::{AllocationUse, Checks, DeviceMemory, FaultKind};
+use warpload_machine::{AllocationUse, Checks, DeviceMemory, FaultKind, Site};
 use warpload_sass::{SassLaunch, SassProgram};
 
 fn dimensions(text: &str) -> Result<[u32; 3], Box<dyn std::error::Error>> {
@@ -63,8 +63,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     launch.parameters = parameters;
     let (outcome, lowered) = program.launch(kernel, &launch, &mut memory, None, None)?;
-    let text = |site: warpload_machine::Site| {
-        let address = lowered.addresses.get(site.0 as usize).copied().unwrap_or(0);
+    let place = |site: Site| lowered.addresses.get(site.0 as usize).copied().unwrap_or(0);
+    let text = |site: Site| {
+        let address = place(site);
         let text = program.instruction(address).map(|one| one.text_at(address).to_string());
         format!("{address:#x} {}", text.unwrap_or_default())
     };
@@ -73,7 +74,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     for fault in outcome.faults.iter().take(5) {
         let what = match &fault.kind {
-            FaultKind::Scoreboard { other, fault } => fault.text(&format!("at {}", text(*other))),
+            FaultKind::Scoreboard { other, fault } => {
+                fault.text(&format!("at {:#x}", place(*other)))
+            }
             kind => format!("{kind:?}, {:#x}", fault.address),
         };
         eprintln!("{} at {}: {what}", fault.kind.name(), text(fault.site));

@@ -223,7 +223,6 @@ impl Lowerer {
             guard,
             reads: rows.reads,
             late_reads,
-            holds: matches!(unit, Some(Unit::Shared)).then_some(SHARED_HOLDS),
             writes: rows.writes,
             late_writes,
             cycles: cycles.into(),
@@ -231,6 +230,8 @@ impl Lowerer {
             read_barrier,
             takes: if unit.is_some() { TAKES } else { 0 },
             unit: unit.map(|unit| unit as u8),
+            // Stores to shared memory before a barrier of the block often set none.
+            drains: (name == "BAR").then_some(Unit::Shared as u8),
             lead: lead_of(name, unit),
             stall: control.stall.get().into(),
             settles: SETTLES,
@@ -244,9 +245,6 @@ impl Lowerer {
 
 /// The cycles until a barrier counts an instruction.
 const SETTLES: u32 = 2;
-
-/// The cycles in which instructions of shared memory read their registers, even if they set no barrier.
-const SHARED_HOLDS: u32 = 12;
 
 /// The cycles that an instruction takes at least that sets a barrier for its result.
 const TAKES: u32 = 20;
