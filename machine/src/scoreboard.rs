@@ -19,6 +19,11 @@ const MOST_COUNTED: usize = 63;
 /// The most instructions on their way that are remembered: those of all barriers, and some that set none.
 const MOST_IN_FLIGHT: usize = 8 * MOST_COUNTED;
 
+/// The bit of a barrier.
+fn bit(barrier: u8) -> u8 {
+    1 << (barrier & 7)
+}
+
 /// The most units.
 const UNITS: usize = 8;
 
@@ -57,7 +62,8 @@ impl RowSet {
     /// Whether the set has no row.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+        // Faster than a comparison, which is a call.
+        self.0.iter().fold(0, |all, word| all | word) == 0
     }
 
     /// The rows in order.
@@ -257,6 +263,12 @@ impl InFlight {
         [self.write_barrier, self.read_barrier].contains(&Some(barrier))
     }
 
+    /// The barriers that count it, one bit each.
+    fn barriers(&self) -> u8 {
+        let barriers = [self.write_barrier, self.read_barrier].into_iter().flatten();
+        barriers.fold(0, |mask, barrier| mask | bit(barrier))
+    }
+
     /// Whether nothing is left to wait for.
     fn is_done(&self) -> bool {
         let is_counted = self.write_barrier.is_some() || self.read_barrier.is_some();
@@ -291,9 +303,10 @@ pub(crate) struct Scoreboard {
     /// The last instruction.
     last: Option<Site>,
     in_flight: VecDeque<InFlight>,
-    /// The rows that those in flight write and read.
+    /// The rows that those in flight write and read, and the barriers that count one, one bit each.
     writing: RowSet,
     reading: RowSet,
+    counting: u8,
     /// The rows with a value that may not be there.
     soon: RowSet,
     values: Vec<Option<Value>>,
@@ -303,7 +316,8 @@ impl Scoreboard {
     pub(crate) fn clear(&mut self) {
         self.in_flight.clear();
         self.last = None;
-        (self.writing, self.reading, self.soon) = Default::default();
+        (self.writing, self.reading, self.counting) = Default::default();
+        self.soon = RowSet::default();
     }
 
     /// Judges an instruction that begins in the lanes of a path, of which some execute it.
@@ -338,7 +352,8 @@ impl Scoreboard {
     /// Takes from the list what an instruction waits for.
     fn wait(&mut self, of: &Scheduled, findings: &mut Vec<Finding>) {
         let waits = of.waits | of.waits_later;
-        if self.in_flight.is_empty() || waits == 0 && of.waits_until.is_none() {
+        let until = of.waits_until.map_or(0, |(barrier, _)| bit(barrier));
+        if (waits | until) & self.counting == 0 {
             return;
         }
         // The first instructions that the barrier counts, apart from the last ones.
@@ -352,7 +367,7 @@ impl Scoreboard {
         for (at, one) in self.in_flight.iter_mut().enumerate() {
             let mut is_awaited = |barrier: Option<u8>| match (barrier, of.waits_until) {
                 (None, _) => false,
-                (Some(barrier), _) if waits >> barrier & 1 != 0 => true,
+                (Some(barrier), _) if waits & bit(barrier) != 0 => true,
                 (Some(barrier), Some((until, _))) if barrier == until && left > 0 => {
                     left -= 1;
                     true
@@ -365,7 +380,7 @@ impl Scoreboard {
             let has_read = is_awaited(one.read_barrier) || has_written;
             let cycles = self.now - one.begun;
             let mut now = barriers.into_iter().flatten();
-            let now = now.find(|barrier| of.waits >> barrier & 1 != 0);
+            let now = now.find(|barrier| of.waits & bit(*barrier) != 0 && one.lanes != 0);
             if let Some(barrier) = now.filter(|_| cycles < u64::from(one.settles)) {
                 let (earlier, needed) = (one.name, one.settles);
                 let fault = ScoreboardFault::Unsettled { barrier, earlier, cycles, needed };
@@ -397,10 +412,11 @@ impl Scoreboard {
 
     fn sum_up(&mut self) {
         self.in_flight.retain(|one| !one.is_done());
-        (self.writing, self.reading) = Default::default();
+        (self.writing, self.reading, self.counting) = Default::default();
         for one in &self.in_flight {
             self.writing = self.writing.or(&one.writes);
             self.reading = self.reading.or(&one.reads);
+            self.counting |= one.barriers();
         }
     }
 
@@ -513,7 +529,9 @@ impl Scoreboard {
         if one.is_done() {
             return;
         }
-        for barrier in [of.write_barrier, of.read_barrier].into_iter().flatten() {
+        let is_full = self.in_flight.len() >= MOST_COUNTED;
+        let barriers = [of.write_barrier, of.read_barrier].into_iter().flatten();
+        for barrier in barriers.filter(|_| is_full) {
             let mut counted = self.in_flight.iter().enumerate();
             let first = counted.find(|(_, one)| one.is_counted_by(barrier)).map(|(at, _)| at);
             let count = self.in_flight.iter().filter(|one| one.is_counted_by(barrier)).count();
@@ -527,6 +545,7 @@ impl Scoreboard {
         self.in_flight.push_back(one);
         self.writing = self.writing.or(&writes);
         self.reading = self.reading.or(&reads);
+        self.counting |= one.barriers();
     }
 }
 
@@ -539,5 +558,44 @@ struct Judge<'j> {
 impl Judge<'_> {
     fn name(&self, row: u32) -> Box<str> {
         self.code.row_names.get(row as usize).cloned().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_of_rows() {
+        let rows = [0, 63, 64, 255, RowSet::CAPACITY - 1];
+        let mut set: RowSet = rows.into_iter().chain([RowSet::CAPACITY, u32::MAX]).collect();
+        assert_eq!(set.rows().collect::<Vec<_>>(), rows);
+        assert!(set.has(64) && !set.has(65) && !set.has(RowSet::CAPACITY));
+        let other = RowSet::from_iter([64, 65]);
+        assert_eq!(set.and(&other).rows().collect::<Vec<_>>(), [64]);
+        assert_eq!(set.or(&other).rows().count(), 6);
+        assert_eq!(set.without(&other).rows().count(), 4);
+        rows.into_iter().for_each(|row| set.remove(row));
+        set.remove(RowSet::CAPACITY);
+        assert!(set.is_empty());
+    }
+
+    /// A program whose barriers nothing waits for keeps a bounded list, whatever their numbers are.
+    #[test]
+    fn the_list_is_bounded() {
+        let (code, mut scoreboard) = (Code::default(), Scoreboard::default());
+        for number in 0..10_000_u32 {
+            let barrier = Some(number as u8);
+            let of = Scheduled {
+                write_barrier: barrier.filter(|_| number % 3 > 0),
+                read_barrier: barrier.filter(|_| number % 2 > 0),
+                late_writes: RowSet::from_iter([number % 300]),
+                waits_until: Some((number as u8, 63)),
+                unit: Some(number as u8),
+                ..Scheduled::default()
+            };
+            assert!(scoreboard.begin(&of, Site(number), &code, (1, 1)).is_empty());
+            assert!(scoreboard.in_flight.len() <= MOST_IN_FLIGHT);
+        }
     }
 }
