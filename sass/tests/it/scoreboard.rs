@@ -295,6 +295,11 @@ fn loads_without_a_barrier_before_one_that_sets_it() {
             "R4 is read, but the LDG at 0 has not been waited for: it sets no barrier",
         )],
     );
+    // Sources are read in order, too.
+    let right =
+        ["S6 | MOV R4, R0", "S1 | STG.E [R2], R4", "R1 S2 | STG.E [R2], R0", "B1 S6 | MOV R4, RZ"];
+    let text = "R4 is overwritten, but the STG at 1, which reads it, has not been waited for: it sets no barrier";
+    twins(&right, &[(3, "S6 | MOV R4, RZ", 3, text)]);
     // A later one does not count, nor does another unit.
     let later = ["W0 S1 | LDG.E R5, [R2+0x4]", "S2 | LDG.E R4, [R2]", "B0 S6 | IADD R6, R4, R5"];
     let text = "R4 is read, but the LDG at 1 has not been waited for: it sets no barrier";
@@ -348,6 +353,8 @@ fn results_after_a_number_of_cycles() {
         &["S4 | MOV R4, RZ", "R0 S2 | STS [R4], R0"],
         &[(0, "S3 | MOV R4, RZ", 1, &early("R4", 3, "MOV", 0, 6))],
     );
+    let text = "R4 is used 1 cycle after the MOV at 0, whose result takes 6";
+    twins(&["S2 | MOV R4, RZ", "W0 S2 | MUFU.RCP R5, R4"], &[(0, "S1 | MOV R4, RZ", 1, text)]);
     // Predicates, as guards and as sources.
     for user in [
         "@P0 MOV R5, RZ",
@@ -370,6 +377,16 @@ fn results_after_a_number_of_cycles() {
     twins(
         &["S13 | ISET.GT.AND RZ.CC, R0, R1, PT", "S6 | BRA CC.NEU, <2>"],
         &[(0, "S12 | ISET.GT.AND RZ.CC, R0, R1, PT", 1, &early("CC", 12, "ISET", 0, 13))],
+    );
+    // The values of lanes, each with its own time.
+    twins(
+        &[
+            "S13 | ISETP.GT.AND P0, PT, R9, 0xf, PT",
+            "S6 | @P0 ISET.GT.AND RZ.CC, R0, R1, PT",
+            "S7 | @!P0 IADD R4.CC, R0, 0x1",
+            "S6 | IADD.X R5, R0, RZ",
+        ],
+        &[(2, "S6 | @!P0 IADD R4.CC, R0, 0x1", 3, &early("CC", 12, "ISET", 1, 13))],
     );
     // The flags and the predicates of a register.
     twins(
