@@ -1,4 +1,5 @@
-//! [`Checks`]: the judgements of a launch that cost time: races, synchronization, uninitialized memory.
+//! [`Checks`]: the judgements of a launch that cost time: races, synchronization, uninitialized memory,
+//! schedules.
 
 use std::str::FromStr;
 
@@ -12,7 +13,7 @@ pub enum CheckedRaces {
 }
 
 /// The judgements of a launch beside faults of its accesses; none by default, because they cost time. As a text, a list of
-/// `races`, `races:shared`, `sync` and `uninitialized`.
+/// `races`, `races:shared`, `sync`, `uninitialized` and `scoreboard`.
 ///
 /// ```
 /// use warpload_machine::{CheckedRaces, Checks};
@@ -32,14 +33,18 @@ pub struct Checks {
     /// Whether it is a fault to use what nothing has written: loads of shared or local memory, and stores of registers to
     /// global memory.
     pub uninitialized: bool,
+    /// Whether it is a fault if an instruction uses a register that an earlier one may still write or read, because the
+    /// schedule in the control words of machine code does not wait for it. It means nothing for PTX, which has no schedule.
+    pub scoreboard: bool,
 }
 
 impl Checks {
     /// All checks.
-    pub const ALL: Self = Self { races: Some(CheckedRaces::All), sync: true, uninitialized: true };
+    pub const ALL: Self =
+        Self { races: Some(CheckedRaces::All), sync: true, uninitialized: true, scoreboard: true };
 
     /// The names of the checks.
-    pub const NAMES: [&str; 4] = ["races", "races:shared", "sync", "uninitialized"];
+    pub const NAMES: [&str; 5] = ["races", "races:shared", "sync", "uninitialized", "scoreboard"];
 
     /// Returns the checks of both.
     #[must_use]
@@ -54,13 +59,14 @@ impl Checks {
                 .or(all[1]),
             sync: self.sync || other.sync,
             uninitialized: self.uninitialized || other.uninitialized,
+            scoreboard: self.scoreboard || other.scoreboard,
         }
     }
 }
 
 /// A word that is no check.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no check {0:?}; the checks are races, races:shared, sync and uninitialized")]
+#[error("no check {0:?}; the checks are races, races:shared, sync, uninitialized and scoreboard")]
 pub struct ChecksError(String);
 
 impl FromStr for Checks {
@@ -76,6 +82,7 @@ impl FromStr for Checks {
                 }
                 "sync" => checks.sync = true,
                 "uninitialized" => checks.uninitialized = true,
+                "scoreboard" => checks.scoreboard = true,
                 _ => return Err(ChecksError(word.to_owned())),
             }
         }

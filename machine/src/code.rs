@@ -9,6 +9,7 @@ pub use crate::memory::MAX_LOCAL;
 pub use crate::order::{CopyGroups, Fence, Scope, Strong};
 pub use crate::registers::{FIRST_ROW, NONE, Slot};
 use crate::scalar::ScalarType;
+pub use crate::scoreboard::{RowSet, Scheduled};
 pub use crate::tensor_load::TensorOp;
 use warpload::lane::LANES;
 pub use warpload::memory::AddressSpace;
@@ -126,6 +127,9 @@ pub enum Action {
     Stack(StackOp),
     /// An instruction without an effect here.
     Nop,
+    /// The schedule of the instruction whose operations follow, with its guard. Only in launches that check schedules.
+    /// The next instruction has the next site.
+    Scheduled(Box<Scheduled>),
 }
 
 /// The kinds of scopes whose joins the program names.
@@ -657,6 +661,8 @@ pub struct Code {
     pub scopes: Vec<(usize, usize)>,
     /// Whether the program itself says where lanes join again, by [`Action::Push`] and [`Action::Leave`].
     pub has_scopes: bool,
+    /// The names of the rows in schedules, by their numbers there.
+    pub row_names: Vec<Box<str>>,
     /// The shared memory of a block before its dynamic part, in bytes.
     pub shared_bytes: u64,
     /// The granularity of shared memory on the target, in bytes.

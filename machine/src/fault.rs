@@ -7,6 +7,7 @@ use crate::hang::Hang;
 use crate::memory::Missing;
 use crate::races::{OtherAccess, Unordered};
 use crate::registers::Origin;
+use crate::scoreboard::ScoreboardFault;
 use crate::tensor::TensorFault;
 
 /// What went wrong at an instruction: `S` is how another instruction is known, `C` why a value is unknown. The machine
@@ -43,6 +44,13 @@ pub enum FaultKind<S, C> {
         is_update: bool,
         /// The number of races between the two instructions.
         times: u64,
+    },
+    /// The schedule of the program does not wait for an earlier instruction.
+    Scoreboard {
+        /// The earlier instruction.
+        other: S,
+        /// What is missing.
+        fault: Box<ScoreboardFault>,
     },
     /// A `trap` instruction. It ends the launch.
     Trap,
@@ -241,6 +249,7 @@ impl<S, C> FaultKind<S, C> {
             Self::ReadOnly => "read_only",
             Self::Mbarrier(_) => "mbarrier",
             Self::Race { .. } => "race",
+            Self::Scoreboard { .. } => "scoreboard",
             Self::Trap => "trap",
             Self::Barrier(_) | Self::TwoBarriers { .. } => "barrier",
             Self::Membermask { .. } => "membermask",
@@ -260,11 +269,13 @@ impl<S, C> FaultKind<S, C> {
     }
 
     /// Returns the other instruction of the fault: that of the other access of a race, the barrier where other threads of
-    /// the warp wait, or the last one that changed what threads wait for.
+    /// the warp wait, the one that is not waited for, or the last one that changed what threads wait for.
     #[must_use]
     pub fn other(&self) -> Option<&S> {
         match self {
-            Self::Race { other, .. } | Self::TwoBarriers { other } => Some(other),
+            Self::Race { other, .. }
+            | Self::TwoBarriers { other }
+            | Self::Scoreboard { other, .. } => Some(other),
             Self::Hang(hang) => hang.wait.other(),
             _ => None,
         }
@@ -284,6 +295,7 @@ impl<S, C> FaultKind<S, C> {
                 F::Race { other, thread, block, access, reason, is_update, times }
             }
             Self::TwoBarriers { other } => F::TwoBarriers { other: site(with, other) },
+            Self::Scoreboard { other, fault } => F::Scoreboard { other: site(with, other), fault },
             Self::UnknownValue { what, cause: of } => {
                 F::UnknownValue { what, cause: cause(with, of) }
             }

@@ -41,6 +41,11 @@ pub trait ProgramTexts {
 
     /// Returns the offset of dynamic shared memory.
     fn dynamic(&self) -> u64;
+
+    /// Whether the program has a schedule, which a check can judge.
+    fn has_schedule(&self) -> bool {
+        false
+    }
 }
 
 /// The place of an instruction in the source of its program.
@@ -106,6 +111,7 @@ impl KernelResult {
             faults,
             has_ended: matches!(outcome.end, LaunchEnd::Done | LaunchEnd::Trapped),
             checks: outcome.checks,
+            has_schedule: shown.has_schedule(),
         }
     }
 }

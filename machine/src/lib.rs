@@ -38,6 +38,7 @@ mod races;
 mod registers;
 mod report;
 mod scalar;
+mod scoreboard;
 mod stack;
 pub mod tensor;
 mod tensor_load;
@@ -75,4 +76,5 @@ pub use self::report::{
     KernelResult, SkippedInstruction, UnknownCause,
 };
 pub use self::scalar::ScalarType;
+pub use self::scoreboard::ScoreboardFault;
 pub use self::tensor_load::WarpTensorMemory;

@@ -134,7 +134,7 @@ impl KernelResult {
                     (true, false) => " in what was executed",
                     (false, _) => " so far",
                 };
-                let Checks { races, sync, uninitialized } = self.checks;
+                let Checks { races, sync, uninitialized, scoreboard } = self.checks;
                 let races = match races {
                     None => Some(("races", "were")),
                     Some(CheckedRaces::Shared) => Some(("races in global memory", "were")),
@@ -144,6 +144,7 @@ impl KernelResult {
                     races,
                     (!sync).then_some(("synchronization", "was")),
                     (!uninitialized).then_some(("uninitialized memory", "was")),
+                    (self.has_schedule && !scoreboard).then_some(("the schedule", "was")),
                 ];
                 let unchecked: Vec<_> = unchecked.into_iter().flatten().collect();
                 match &unchecked[..] {
@@ -179,6 +180,8 @@ pub struct KernelResult {
     pub has_ended: bool,
     /// What was judged beside faults of memory.
     pub checks: Checks,
+    /// Whether the program has a schedule, which [`Checks::scoreboard`] judges.
+    pub has_schedule: bool,
     /// The unsupported instructions that were reached, in the order of the text.
     pub skipped: Vec<SkippedInstruction>,
     /// The unknown bytes of buffers, of an image and of variables that the launch has written, in the order of their
@@ -208,6 +211,16 @@ pub struct FaultLine {
     pub at: InstructionPlace,
     /// The line in the source file, if the module says.
     pub source_line: Option<u32>,
+}
+
+impl FaultLine {
+    /// `in line 9`, `at 0x0088`.
+    fn located(&self) -> String {
+        match self.at {
+            InstructionPlace::Line(..) => format!("in {self}"),
+            InstructionPlace::Offset(_) => format!("at {self}"),
+        }
+    }
 }
 
 impl fmt::Display for FaultLine {
@@ -534,7 +547,7 @@ impl fmt::Display for KernelFault {
                     write!(f, " of block ({x}, {y}, {z})")?;
                 }
                 let is_own = (*block, [*x, *y, *z]) == (self.block, self.thread);
-                write!(f, " in {other}; {}", unordered(*reason, is_own))?;
+                write!(f, " {}; {}", other.located(), unordered(*reason, is_own))?;
                 let is_plain =
                     matches!(reason, Unordered::Warp | Unordered::Block | Unordered::Grid);
                 if *is_update && is_plain {
@@ -544,13 +557,17 @@ impl fmt::Display for KernelFault {
                     write!(f, "; {times} times")?;
                 }
             }
+            KernelFaultKind::Scoreboard { other, fault } => {
+                write!(f, "scoreboard: {}", fault.text(&other.located()))?;
+            }
             KernelFaultKind::Trap => f.write_str("trap")?,
             KernelFaultKind::Barrier(fault) => write!(f, "barrier: {fault}")?,
             KernelFaultKind::TwoBarriers { other } => {
                 write!(
                     f,
-                    "barrier: other threads of the warp are at another one, in {other}: all threads of a warp must execute \
-                     one `bar` or `.aligned` together"
+                    "barrier: other threads of the warp are at another one, {}: all threads of a warp must execute \
+                     one `bar` or `.aligned` together",
+                    other.located()
                 )?;
             }
             KernelFaultKind::Membermask { members } => {
@@ -615,7 +632,7 @@ impl fmt::Display for KernelFault {
 /// What threads wait for, at bytes with a name.
 pub(crate) fn awaited(wait: &Wait<FaultLine>, named: &str) -> String {
     let in_line = |last: &Option<FaultLine>, what: &str| {
-        last.map_or(String::new(), |last| format!("; last {what} in {last}"))
+        last.map_or(String::new(), |last| format!("; last {what} {}", last.located()))
     };
     match wait {
         Wait::Barrier { number, arrived, expected, missing, other } => {
@@ -627,7 +644,10 @@ pub(crate) fn awaited(wait: &Wait<FaultLine>, named: &str) -> String {
                 }
             };
             let split = other.map_or(String::new(), |other| {
-                format!("; threads of one warp are at two barrier instructions, this one and that in {other}")
+                format!(
+                    "; threads of one warp are at two barrier instructions, this one and that {}",
+                    other.located()
+                )
             });
             format!("{arrived} of {expected} threads have arrived at barrier {number}{of}{split}")
         }

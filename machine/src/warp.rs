@@ -20,6 +20,7 @@ use crate::matrix;
 use crate::memory::{LocalMemory, UNWRITTEN};
 use crate::observer::SkipReason;
 use crate::registers::{CARRY, Registers, Slot};
+use crate::scoreboard::Scoreboard;
 use crate::stack;
 use crate::tensor_load;
 use crate::{access, effects};
@@ -116,6 +117,8 @@ pub(crate) struct Warp {
     yields: u32,
     /// The last polls of each instruction, the latest one last.
     pub(crate) polls: Vec<Poll>,
+    /// The instructions that may not be done, in launches that check schedules.
+    scoreboard: Scoreboard,
 }
 
 /// The reason why a warp stops for now.
@@ -154,6 +157,7 @@ impl Warp {
         self.parked.clear();
         self.held.clear();
         self.tokens.clear();
+        self.scoreboard.clear();
         self.impatience = 0;
         self.free_frames.clear();
         for frame in (0..self.frames.len()).rev() {
@@ -437,7 +441,7 @@ impl Warp {
                 }
             }
             Action::NotExecuted(_) => return Ok(exec | unknown),
-            Action::Nop | Action::Fence(_) | Action::Copies(_) => {}
+            Action::Nop | Action::Fence(_) | Action::Copies(_) | Action::Scheduled(_) => {}
             _ => return Err(self.unknown(path, slot, unknown, "a guard")),
         }
         Ok(exec & !unknown)
@@ -602,6 +606,14 @@ impl Warp {
                 if exec != 0 {
                     engine.effects += 1;
                     effects::execute(self, path, op, effects, exec, engine)?;
+                }
+            }
+            Action::Scheduled(scheduled) => {
+                let lanes = (path.mask, exec);
+                for finding in self.scoreboard.begin(scheduled, op.site, engine.code, lanes) {
+                    let (other, fault) = (finding.other, Box::new(finding.fault));
+                    let kind = FaultKind::Scoreboard { other, fault };
+                    engine.fault(kind, op, self.number, finding.lanes.trailing_zeros(), 0);
                 }
             }
             Action::Nop | Action::Lanes(_) => {}

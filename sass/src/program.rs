@@ -6,7 +6,7 @@ use thiserror::Error;
 use warpload::lane::{LaneMask, LaneValues};
 use warpload::memory::AddressMap;
 use warpload_binary::cubin::{CubinProgram, ProgramRelocation, ProgramSection, ProgramSymbol};
-use warpload_encoding::{Group, Pred, Reg, Sm, Spa5Instruction};
+use warpload_encoding::{Bundle, Control, Group, Pred, Reg, Sm, Spa5Instruction};
 use warpload_machine::{
     AllocationError, AllocationUse, DeviceMemory, InstructionPlace, KernelResult, LaunchEnd,
     LaunchOptions, LaunchWatch, MemoryObserver, PolledLine, ProgramTexts, Protection,
@@ -206,11 +206,25 @@ impl SassProgram {
     /// # Errors
     /// Returns [`SassError::Sm`] for an SM with other words.
     pub fn of_words(sm: Sm, instructions: &[u64]) -> Result<Self, SassError> {
+        let address = |at: usize| GROUP * (at as u64 / 3) + WORD * (at as u64 % 3 + 1);
+        let words = instructions.iter().enumerate().map(|(at, word)| (address(at), *word));
+        Self::of_places(sm, words.collect())
+    }
+
+    /// Creates a program of one kernel without parameters, from bundles with control words.
+    ///
+    /// # Errors
+    /// Returns [`SassError::Sm`] for an SM with other words.
+    pub fn of_bundles(sm: Sm, bundles: &[Bundle]) -> Result<Self, SassError> {
+        let words = bundles.iter().flat_map(|bundle| bundle.to_words());
+        Self::of_places(sm, (0..).step_by(WORD as usize).zip(words).collect())
+    }
+
+    /// A program of words by their addresses.
+    fn of_places(sm: Sm, words: BTreeMap<u64, u64>) -> Result<Self, SassError> {
         if sm.group() != Group::Spa5 {
             return Err(SassError::Sm(sm));
         }
-        let address = |at: usize| GROUP * (at as u64 / 3) + WORD * (at as u64 % 3 + 1);
-        let words = instructions.iter().enumerate().map(|(at, word)| (address(at), *word));
         let kernel = SassKernel {
             name: "kernel".to_owned(),
             parameters: Vec::new(),
@@ -226,7 +240,7 @@ impl SassProgram {
             cubin: None,
             kernels: vec![kernel],
             code: BTreeMap::from([(0, 0)]),
-            words: words.collect(),
+            words,
             externals: BTreeMap::new(),
             loaded: BTreeMap::new(),
         })
@@ -282,6 +296,14 @@ impl SassProgram {
     pub fn instruction(&self, address: u64) -> Option<Spa5Instruction> {
         let word = self.words.get(&address).filter(|_| !address.is_multiple_of(GROUP))?;
         Spa5Instruction::decode(*word, self.sm())
+    }
+
+    /// Returns the slot of the control word for an instruction at an address of the code.
+    #[must_use]
+    pub fn control(&self, address: u64) -> Option<Control> {
+        let word = self.words.get(&(address / GROUP * GROUP))?;
+        let slot = (address % GROUP / WORD).checked_sub(1)?;
+        Control::slots(*word).get(slot as usize).copied()
     }
 
     /// Returns the name of the function with an address of the code, and the offset there.
@@ -517,7 +539,7 @@ impl SassProgram {
             let address = self.bank(&section, memory)?;
             memory.set_bank(2, address);
         }
-        let mut lowered = lower(self, kernel);
+        let mut lowered = lower(self, kernel, launch.options.checks.scoreboard);
         lowered.preset(&launch.registers, &launch.predicates);
         let outcome = run(&lowered.code, &launch.options, memory, observer, watch);
         memory.release(bank);

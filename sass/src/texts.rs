@@ -77,4 +77,8 @@ impl ProgramTexts for SassTexts<'_> {
     fn dynamic(&self) -> u64 {
         self.dynamic
     }
+
+    fn has_schedule(&self) -> bool {
+        true
+    }
 }

@@ -10,12 +10,13 @@ mod halves;
 mod integers;
 mod memory;
 mod moves;
+mod schedule;
 mod video;
 
 use std::collections::{BTreeMap, HashMap};
 
 use warpload::lane::{LaneMask, LaneValues};
-use warpload_encoding::{Pred, Reg, Spa5Instruction, Spa5Operand, Spa5Value};
+use warpload_encoding::{Control, Pred, Reg, Spa5Instruction, Spa5Operand, Spa5Value};
 use warpload_machine::code::{
     Action, BankValue, Code, Effects, FIRST_ROW, FunctionCode, NO_SCOPE, NONE, Op, Pc, Preset,
     Slot, Special,
@@ -88,9 +89,9 @@ enum Initial {
     True,
 }
 
-/// Lowers a kernel and the functions that it may call.
+/// Lowers a kernel and the functions that it may call; with the schedules of all instructions if a launch checks them.
 #[must_use]
-pub fn lower(program: &SassProgram, kernel: &SassKernel) -> Lowered {
+pub fn lower(program: &SassProgram, kernel: &SassKernel, has_schedules: bool) -> Lowered {
     let addresses: Vec<u64> = program
         .addresses_of(kernel)
         .filter(|address| !address.is_multiple_of(crate::program::GROUP))
@@ -99,14 +100,21 @@ pub fn lower(program: &SassProgram, kernel: &SassKernel) -> Lowered {
     for (site, address) in addresses.iter().enumerate() {
         lowerer.begin(Site(site as u32), *address);
         match program.instruction(*address) {
-            Some(instruction) => lowerer.instruction(&instruction),
+            Some(instruction) => {
+                let control = has_schedules.then(|| program.control(*address));
+                lowerer.instruction(&instruction, control.flatten());
+            }
             None => lowerer.not_executed(None),
         }
     }
     for (address, name) in &program.externals {
         lowerer.external(*address, name);
     }
-    lowerer.finish(kernel, addresses)
+    let mut lowered = lowerer.finish(kernel, addresses);
+    if has_schedules {
+        lowered.code.row_names = schedule::row_names();
+    }
+    lowered
 }
 
 /// The operations of the code so far.
@@ -259,7 +267,7 @@ impl Lowerer {
         Ok(d)
     }
 
-    fn instruction(&mut self, instruction: &Spa5Instruction) {
+    fn instruction(&mut self, instruction: &Spa5Instruction, control: Option<Control>) {
         let guard = instruction.guard();
         let number = guard.pred.number();
         self.guard = match number {
@@ -267,9 +275,12 @@ impl Lowerer {
             7 => Some((self.always(), true)),
             number => Some((self.predicate_row(number), guard.negated)),
         };
-        let first = self.ops.len();
         let operands: Vec<Spa5Operand> = instruction.operands_at(self.address).collect();
         let of = Instruction { of: instruction, operands: &operands };
+        if let Some(control) = control {
+            self.schedule(&of, control);
+        }
+        let first = self.ops.len();
         if self.dispatch(&of).is_err() {
             self.ops.truncate(first);
             self.not_executed(Some(&of));

@@ -1,4 +1,4 @@
-//! Compiled kernels leave the memory that a host computed.
+//! Compiled kernels leave the memory that a host computed, and their schedules keep what they promise.
 
 use std::collections::BTreeMap;
 
@@ -20,6 +20,8 @@ fn run(files: &Files, folder: &str, launch: &Value, cubin: &[u8]) -> Result<(), 
     let mut launched = SassLaunch::new(sizes(&launch["grid"]), sizes(&launch["block"]));
     launched.options.shared_bytes = launch["shared_bytes"].as_u64().expect("bytes");
     launched.options.threads = 1;
+    // What ptxas has scheduled keeps its promises.
+    launched.options.checks.scoreboard = true;
     let (mut buffers, mut parameters) = (Vec::new(), Vec::new());
     for (number, argument) in launch["args"].as_array().expect("arguments").iter().enumerate() {
         let contents = match argument["kind"].as_str().expect("a kind") {

@@ -4,3 +4,4 @@
 #[path = "../../../ptx/tests/it/machine/corpus.rs"]
 mod corpus;
 mod kernels;
+mod scoreboard;

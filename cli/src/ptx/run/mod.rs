@@ -95,7 +95,7 @@ pub(crate) fn execute(
 }
 
 /// What `--check` without a list is.
-const ALL_CHECKS: &str = "races,sync,uninitialized";
+const ALL_CHECKS: &str = "races,sync,uninitialized,scoreboard";
 
 /// How a kernel is launched.
 #[derive(clap::Args)]
@@ -175,8 +175,8 @@ pub(crate) struct GridArguments {
     pub(crate) threads: Option<usize>,
 
     /// Report more than faults of memory: `races` (or `races:shared`), two threads that access the same bytes with nothing
-    /// between; `sync`, undefined uses of barriers and shuffles; `uninitialized`, uses of bytes that nothing has written. A
-    /// list with commas; without one, all
+    /// between; `sync`, undefined uses of barriers and shuffles; `uninitialized`, uses of bytes that nothing has written;
+    /// `scoreboard`, of machine code, what a schedule does not wait for. A list with commas; without one, all
     #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true, default_missing_value = ALL_CHECKS)]
     pub(crate) check: Vec<Checks>,
 }
