@@ -105,7 +105,8 @@ impl FromIterator<u32> for RowSet {
     }
 }
 
-/// The schedule of an instruction, for [`Action::Scheduled`]. Barriers have the numbers 0 to 7.
+/// The schedule of an instruction, for [`Action::Scheduled`](crate::code::Action::Scheduled). Barriers have the numbers 0
+/// to 7.
 #[derive(Clone, Debug, Default)]
 pub struct Scheduled {
     /// The name of the instruction.
