@@ -99,13 +99,13 @@ pub enum AssembleErrorKind {
 ///
 /// let listing = "\
 /// .text.loop:
-/// --:-:-:-:1  IADD R0, R0.reuse, R1;
 /// .L_1:
+/// --:-:-:-:1  IADD R0, R0.reuse, R1;
 /// --:-:-:Y:5  @P0 BRA `(.L_1);
 /// ";
 /// let functions = assemble(read(listing.as_bytes(), Format::Detect)?, "61".parse().ok())?;
 /// let words = functions[0].bundles[0].to_words();
-/// assert_eq!(words[1..3], [0x5c10000000170000, 0xe2400fffff00000f]);
+/// assert_eq!(words[1..3], [0x5c10000000170000, 0xe2400ffffe80000f]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
