@@ -75,7 +75,12 @@ fn pages() -> Vec<String> {
     let book = fs::read_dir(crate::common::file("docs/book")).unwrap();
     let names = book.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let pages = names.filter(|name| name.ends_with(".md")).map(|name| format!("docs/book/{name}"));
-    pages.chain(["README.md", "docs/README.md", "docs/ptx-kernels.md"].map(str::to_owned)).collect()
+    pages
+        .chain(
+            ["README.md", "docs/README.md", "docs/ptx-kernels.md", "docs/machine-code.md"]
+                .map(str::to_owned),
+        )
+        .collect()
 }
 
 /// Runs the commands in a folder with copies of what they read, so that what they write is not in the
