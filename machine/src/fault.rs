@@ -61,6 +61,11 @@ pub enum FaultKind<S, C> {
         /// The instruction where the others wait.
         other: S,
     },
+    /// A part of a warp executes an instruction on matrices that all its threads must execute together.
+    PartOfWarp {
+        /// The lanes that do not.
+        missing: u32,
+    },
     /// A lane is not in the mask of members of the exchange that it executes.
     Membermask {
         /// The mask.
@@ -252,6 +257,7 @@ impl<S, C> FaultKind<S, C> {
             Self::Scoreboard { .. } => "scoreboard",
             Self::Trap => "trap",
             Self::Barrier(_) | Self::TwoBarriers { .. } => "barrier",
+            Self::PartOfWarp { .. } => "part_of_warp",
             Self::Membermask { .. } => "membermask",
             Self::UndefinedShuffle => "undefined_shuffle",
             Self::Hang(_) => "hang",
@@ -306,6 +312,7 @@ impl<S, C> FaultKind<S, C> {
             Self::Mbarrier(fault) => F::Mbarrier(fault),
             Self::Trap => F::Trap,
             Self::Barrier(fault) => F::Barrier(fault),
+            Self::PartOfWarp { missing } => F::PartOfWarp { missing },
             Self::Membermask { members } => F::Membermask { members },
             Self::UndefinedShuffle => F::UndefinedShuffle,
             Self::Hang(hang) => F::Hang(Box::new(hang.map(|other| site(with, other)))),

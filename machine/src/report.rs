@@ -570,6 +570,13 @@ impl fmt::Display for KernelFault {
                     other.located()
                 )?;
             }
+            KernelFaultKind::PartOfWarp { missing } => {
+                write!(
+                    f,
+                    "part of a warp: lanes {missing:#010x} do not execute it: all threads of a warp must execute `.aligned` \
+                     together"
+                )?;
+            }
             KernelFaultKind::Membermask { members } => {
                 write!(f, "membermask: the lane is not in the mask {members:#010x} that it gives")?;
             }

@@ -98,6 +98,8 @@ struct Waiting {
 #[derive(Debug, Default)]
 pub(crate) struct Warp {
     pub(crate) number: u32,
+    /// The lanes that have a thread.
+    lanes: u32,
     /// The lanes that have not exited.
     pub(crate) alive: u32,
     pub(crate) ready: Vec<Path>,
@@ -151,6 +153,7 @@ impl Warp {
         lanes: u32,
     ) -> Result<(), Stop> {
         self.number = number;
+        self.lanes = lanes;
         self.alive = lanes;
         self.ready.clear();
         self.waiting.clear();
@@ -545,11 +548,13 @@ impl Warp {
             }
             Action::Matrix(matrix) => {
                 if exec != 0 {
+                    self.check_aligned(op, exec, engine);
                     matrix::execute(self, path, op, matrix, exec, engine)?;
                 }
             }
             Action::TensorLoad(load) => {
                 if exec != 0 || op.alone.is_some() {
+                    self.check_aligned(op, exec, engine);
                     tensor_load::execute(self, path, op, load, exec, engine)?;
                 }
             }
@@ -620,6 +625,16 @@ impl Warp {
         }
         path.pc += 1;
         Ok(Next::Goes)
+    }
+
+    /// Reports lanes that do not execute an instruction that whole warps must execute. Lanes that have exited count: "if any
+    /// thread in the warp has exited", the ISA says of `mma`.
+    fn check_aligned(&self, op: &Op, exec: u32, engine: &mut Engine<'_>) {
+        let missing = self.lanes & !exec;
+        if exec != 0 && missing != 0 && engine.options.checks.sync {
+            let kind = FaultKind::PartOfWarp { missing };
+            engine.fault(kind, op, self.number, exec.trailing_zeros(), 0);
+        }
     }
 
     // Divergence.

@@ -28,6 +28,7 @@ KernelFaultKind = Literal[
     "race",
     "trap",
     "barrier",
+    "part_of_warp",
     "membermask",
     "undefined_shuffle",
     "hang",

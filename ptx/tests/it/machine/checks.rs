@@ -674,9 +674,13 @@ fn buffers_by_rule() {
     assert_eq!(text, "18446744073709551615 bytes: a launch has at most 16 GiB of memory");
 }
 
-/// [PTX ISA, `bar`, `shfl.sync`, `mbarrier.init`]
+/// [PTX ISA, `bar`, `shfl.sync`, `mbarrier.init`, `mma`]
 #[test]
 fn undefined_synchronization_is_reported() {
+    let matrix =
+        ".shared .align 16 .b8 m[128]; ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r2}, [m];";
+    let product =
+        "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r2,%r3}, {%r4}, {%r5}, {%r6,%r7};";
     let init = ".shared .align 8 .b64 bar; setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared.b64 [bar], 1;";
     let half = "and.b32 %r1, %r0, 31; setp.lt.u32 %p1, %r1, 16; @!%p1 bra end;";
     for (body, kind) in [
@@ -703,6 +707,16 @@ fn undefined_synchronization_is_reported() {
             ),
             "",
         ),
+        // A whole warp executes the instruction, a half of each, a warp whose upper half has ended, and both halves apart.
+        (format!("setp.lt.u32 %p1, %r0, 32; @%p1 bra end; {matrix} end:"), ""),
+        (format!("{half} {matrix} end:"), "part_of_warp"),
+        (
+            format!("and.b32 %r1, %r0, 31; setp.lt.u32 %p1, %r1, 16; @!%p1 exit; {matrix}"),
+            "part_of_warp",
+        ),
+        (format!("{half} {product} bra done; end: {product} done:"), "part_of_warp"),
+        (format!("and.b32 %r1, %r0, 31; setp.lt.u32 %p1, %r1, 16; @%p1 {product}"), "part_of_warp"),
+        (product.to_owned(), ""),
         // The lanes of a warp name two barriers, or two counts.
         ("and.b32 %r1, %r0, 1; bar.sync %r1, 32;".to_owned(), "barrier hang"),
         ("and.b32 %r1, %r0, 1; barrier.sync %r1, 32;".to_owned(), ""),
