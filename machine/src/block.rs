@@ -262,10 +262,15 @@ impl Engine<'_> {
             return false;
         }
         barrier.arrived[warp] |= if op.counts_warps { u32::MAX } else { path.mask };
-        if let (Some(races), Some(_)) = (&mut self.races, threads) {
-            let order = &self.block.order;
-            let released = order.release(warp as u32, path.mask, &mut races.moments);
-            barrier.released.join(&released);
+        let is_counted = threads.or(barrier.threads).is_some();
+        if let (Some(races), true) = (&mut self.races, is_counted) {
+            // Of a barrier of all threads until now, those that wait have released nothing.
+            let others = barrier.waiting.iter().filter(|_| barrier.threads.is_none());
+            let others = others.map(|(warp, path, _)| (*warp, path.mask));
+            for (warp, mask) in others.chain([(warp, path.mask)]) {
+                let released = self.block.order.release(warp as u32, mask, &mut races.moments);
+                barrier.released.join(&released);
+            }
         }
         barrier.threads = threads.or(barrier.threads);
         if op.kind == BarrierKind::Arrive {

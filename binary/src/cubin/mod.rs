@@ -1,7 +1,7 @@
-//! [`Cubin`]: an ELF file of machine 190. Its structures are read and checked against its size once, here. Code, names
+//! `Cubin`: an ELF file of machine 190. Its structures are read and checked against its size once, here. Code, names
 //! of functions, relocations and source lines are all read from it.
 //!
-//! [`Header`]: the SM and the extent of a cubin, known even if its code is damaged or of an unknown SM.
+//! `Header`: the SM and the extent of a cubin, known even if its code is damaged or of an unknown SM.
 
 mod attributes;
 mod code;
