@@ -4,6 +4,7 @@
 use crate::access::{self, Address};
 use crate::code::{Effects, Extent, Op};
 use crate::engine::{Engine, Stop};
+use crate::fault::FaultKind;
 use crate::observer::{LoadAlone, LoadOutcome, SkipReason};
 use crate::registers::Origin;
 use crate::warp::{Path, Warp, lanes};
@@ -53,10 +54,14 @@ pub(crate) fn execute(
             warp.local.bytes.mark(at..at + *bytes as usize, flags);
         }
     }
+    let mut outside = Vec::new();
     for (write, addresses) in effects.writes.iter().zip(&places) {
         let (mut memories, registers) = access::parts(warp, path, engine);
         for lane in lanes(exec) {
-            let Ok(found) = memories.find(write.space, addresses[lane], 1, lane) else { continue };
+            let Ok(found) = memories.find(write.space, addresses[lane], 1, lane) else {
+                outside.push((lane, addresses[lane]));
+                continue;
+            };
             let end = memories.end(found, lane);
             let (region, offset) = memories.at_mut(found);
             let extent = match write.extent {
@@ -66,9 +71,16 @@ pub(crate) fn execute(
                 }
                 Extent::Register(_) | Extent::Rest => u64::MAX,
             };
+            if extent > (end - offset) as u64 {
+                outside.push((lane, addresses[lane]));
+            }
             let end = (offset as u64).saturating_add(extent).min(end as u64) as usize;
             region.mark(offset..end, flags);
         }
+    }
+    // Other instructions are not executed, which is said already.
+    for (lane, address) in outside.into_iter().filter(|_| effects.is_discard) {
+        engine.fault(FaultKind::OutOfBounds, op, warp.number, lane as u32, address);
     }
     // It may be a barrier, or wait for one.
     if let Some(races) = &mut engine.races

@@ -345,6 +345,15 @@ fn discarded_bytes() {
     assert!(launched.result.unknown[0].cause.to_string().ends_with("leaves it indeterminate"));
     assert!(launched.result.skipped.is_empty());
     assert_known(&run("discard.global.L2 [%rd1], 128; st.global.u32 [%rd2], %r0;"));
+    // Bytes beyond a buffer are no more its own than those of a store, if the first ones are.
+    for offset in [1 << 20, -64] {
+        let launched =
+            run(&format!("setp.eq.u32 %p1, %r0, 0; @%p1 discard.global.L2 [%rd1+{offset}], 128;"));
+        assert_eq!(
+            launched.result.fault_kinds().into_iter().collect::<Vec<_>>(),
+            [("out_of_bounds", 1)]
+        );
+    }
 }
 
 /// `shfl.sync` from a lane that does not take part gives an undefined value. [PTX ISA, "shfl.sync"]
