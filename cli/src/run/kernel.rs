@@ -3,28 +3,30 @@
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
+use warpload_binary::container::GpuCodeKind;
 use warpload_ptx::launch::{DeviceMemory, KernelResult};
 use warpload_sass::{SassError, SassLaunch, SassProgram};
 
+use crate::binary::{self, Opened};
 use crate::destination;
-use crate::io::Output;
+use crate::io::{self, Output};
 use crate::name::plural;
 use crate::options::{Format, Progress};
 use crate::process::Status;
 use crate::ptx::run::{Dumped, GridArguments, Value, show, untyped_value, watched, write_json};
 
-/// Launches a kernel of a cubin.
+/// Launches a kernel of machine code.
 pub(super) fn launch(
-    name: &str,
-    cubin: Vec<u8>,
+    named: Named,
     function: Option<&str>,
     arguments: &GridArguments,
     format: Format,
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
+    let Named { name, mut program } = named;
+    let name = name.as_str();
     let failed = |error: SassError| anyhow!("{name}: {error}");
-    let mut program = SassProgram::new(cubin).map_err(failed)?;
     let mut memory = DeviceMemory::new();
     program.load(&mut memory).map_err(failed)?;
     let kernel = program.kernel(function).map_err(|error| match error {
@@ -41,11 +43,12 @@ pub(super) fn launch(
         let sizes: Vec<String> =
             kernel.parameters.iter().map(|of| plural(of.size, "byte")).collect();
         let known = plural(kernel.parameters.len() as u64, "parameter");
-        let are = if given == 1 { "is" } else { "are" };
-        bail!(
-            "{name}: the kernel has {known} ({}), {given} {are} given by `--arg`",
-            sizes.join(", ")
-        );
+        let given = match given {
+            0 => "none is".to_owned(),
+            1 => "1 is".to_owned(),
+            _ => format!("{given} are"),
+        };
+        bail!("{name}: the kernel has {known} ({}), {given} given by `--arg`", sizes.join(", "));
     }
     let mut buffers = Vec::new();
     for (number, (text, parameter)) in arguments.arg.iter().zip(&kernel.parameters).enumerate() {
@@ -160,11 +163,67 @@ fn number_of(text: &str, size: u64) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether a file is a cubin, by its first bytes.
-pub(super) fn is_cubin(path: &Path) -> bool {
-    use std::io::Read as _;
-    let mut start = [0; 20];
-    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
-    // ELF, of machine 190.
-    read.is_ok() && start.starts_with(b"\x7fELF") && start[18..20] == 190_u16.to_le_bytes()
+/// A program, and its name for messages.
+pub(super) struct Named {
+    pub(super) name: String,
+    pub(super) program: SassProgram,
+}
+
+/// Reads the machine code of SM 5.0 to 6.2 in a file: of a cubin, or of the image of a fat binary, library or program that
+/// is chosen or that alone has the function. `None` if the file is not of such a kind.
+pub(super) fn read(
+    path: &Path,
+    image: Option<u64>,
+    function: Option<&str>,
+) -> anyhow::Result<Option<Named>> {
+    // Other files are read once, by who reads vectors.
+    if !std::fs::metadata(path).is_ok_and(|of| of.is_file()) {
+        return Ok(None);
+    }
+    let name = io::name(path);
+    let opened = binary::open(path, Progress::Never).with_context(|| name.clone())?;
+    let Opened::Binary(file) = opened else { return Ok(None) };
+    let (mut found, mut refused, mut count) = (Vec::new(), None, 0);
+    for (number, code) in binary::numbered(file.bytes()) {
+        count = number;
+        if image.is_some_and(|image| image != number) {
+            continue;
+        }
+        let numbered = || format!("{name}#{number}");
+        let code = match code {
+            Ok(code) if code.kind == GpuCodeKind::Cubin => code,
+            Ok(_) => continue,
+            Err(error) => {
+                refused.get_or_insert_with(|| anyhow!("{}: {error}", numbered()));
+                continue;
+            }
+        };
+        let name = if code.is_alone() { name.to_string() } else { numbered() };
+        let program = code.read().map_err(anyhow::Error::from).and_then(|read| {
+            let program = SassProgram::new(read.bytes.to_vec())?;
+            if let Some(function) = function {
+                program.kernel(Some(function))?;
+            }
+            Ok(program)
+        });
+        match program {
+            Ok(program) => found.push((number, Named { name, program })),
+            Err(error) => {
+                refused.get_or_insert_with(|| anyhow!("{name}: {error}"));
+            }
+        }
+    }
+    if found.len() > 1 {
+        let numbers: Vec<String> =
+            found.iter().map(|(number, of)| format!("{number} (sm_{})", of.program.sm())).collect();
+        bail!("{name}: several images; choose one with `--image`: {}", numbers.join(", "));
+    }
+    match (found.pop(), refused, image) {
+        (Some((_, named)), ..) => Ok(Some(named)),
+        (None, Some(error), _) => Err(error),
+        (None, None, Some(image)) if image > count => {
+            bail!("{name}: no image {image}; it has {count}")
+        }
+        _ => bail!("{name}: no machine code of SM 5.0 to 6.2"),
+    }
 }

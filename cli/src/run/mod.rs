@@ -23,8 +23,8 @@ const MAX_VECTOR_BYTES: usize = 64 << 20;
 
 /// Launch a kernel of machine code, or execute one load
 ///
-/// A cubin of SM 5.0 to 6.2: launches a kernel without a GPU, as `ptx run` does, and reports its faults with the offset
-/// and the text of the instruction.
+/// A cubin of SM 5.0 to 6.2, or a fat binary, library or program with one: launches a kernel without a GPU, as `ptx run`
+/// does, and reports its faults with the offset and the text of the instruction.
 ///
 /// A test vector: executes one load and shows the outcome of every lane.
 ///
@@ -42,7 +42,7 @@ Examples:
   warpload run tests/data/ld-vectors.jsonl --line 7 --format json
   warpload run tests/data/ld-vectors.jsonl --all --format json")]
 pub(crate) struct Arguments {
-    /// A cubin; or a file with one vector, or several, one a line
+    /// Machine code; or a file with one vector, or several, one a line
     file: PathBuf,
 
     /// Vector on this line of the file, from 1
@@ -64,7 +64,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
-    /// The kernel, if the cubin has several
+    /// The image, if a fat binary, library or program has several with the kernel; `warpload images` lists them
+    #[arg(long, value_name = "N", value_parser = number::<u64>(1..=u64::MAX), help_heading = "Kernels")]
+    image: Option<u64>,
+
+    /// The kernel, if there are several
     #[arg(long, value_name = "NAME", help_heading = "Kernels")]
     function: Option<String>,
 
@@ -78,28 +82,25 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    if kernel::is_cubin(&arguments.file) {
-        let (file, metadata) = io::open_file(&arguments.file)?;
-        let cubin = io::read_all(file, metadata.is_file())?;
-        let Arguments { function, kernel, format, .. } = &arguments;
-        let name = io::name(&arguments.file);
+    let function = arguments.function.as_deref();
+    if let Some(program) = kernel::read(&arguments.file, arguments.image, function)? {
         if arguments.line.is_some() || arguments.all {
-            bail!("{name}: `--line` and `--all` choose test vectors; this is a cubin");
+            let name = program.name;
+            bail!("{name}: `--line` and `--all` choose test vectors; this is machine code");
         }
         return kernel::launch(
-            &name,
-            cubin,
-            function.as_deref(),
-            kernel,
-            *format,
+            program,
+            function,
+            &arguments.kernel,
+            arguments.format,
             progress,
             output,
         );
     }
-    if arguments.function.is_some() || arguments.kernel.ask_for_a_launch() {
+    if function.is_some() || arguments.image.is_some() || arguments.kernel.ask_for_a_launch() {
         let name = io::name(&arguments.file);
         bail!(
-            "{name}: the options of kernels are for a cubin; this is a test vector, or PTX for `ptx run`"
+            "{name}: the options of kernels are for machine code; this is a test vector, or PTX for `ptx run`"
         );
     }
     if arguments.all {
