@@ -26,6 +26,7 @@ KernelFaultKind = Literal[
     "read_only",
     "mbarrier",
     "race",
+    "scoreboard",
     "trap",
     "barrier",
     "part_of_warp",
